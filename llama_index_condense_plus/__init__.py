@@ -1,0 +1,1 @@
+"""Multi-turn RAG in LlamaIndex that finds the right passage."""

@@ -1,0 +1,1 @@
+"""Cases, metrics and reports that compare chat engines on multi-turn retrieval."""

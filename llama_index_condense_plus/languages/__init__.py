@@ -1,0 +1,1 @@
+"""Language data, and the text functions that every stage shares."""

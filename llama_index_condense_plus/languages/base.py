@@ -1,0 +1,78 @@
+"""What a language brings: a Lexicon of words, registered explicitly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.settings.sections import LanguageSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words of one language that the gate, the cleanup and the rule rewriter know.
+
+    All entries are lower case and, for Chinese, simplified; longer entries win over shorter ones.
+    """
+
+    code: str
+    """Language code (ISO 639-1), for example ``zh``."""
+    name: str = ""
+    """Name of the language in English, for prompts."""
+    pronouns: frozenset[str] = frozenset()
+    """Pronouns and demonstratives that refer back."""
+    not_pronouns: frozenset[str] = frozenset()
+    """Longer words and phrases that contain a pronoun and are none, such as 其他 or "it department"."""
+    openers: frozenset[str] = frozenset()
+    """Words that open a follow-up, such as 那 and "and"."""
+    back_references: frozenset[str] = frozenset()
+    """Phrases that point at earlier turns, such as 上面说的 or "your last answer"."""
+    ordinals: frozenset[str] = frozenset()
+    """Choices among things mentioned, such as 第二种 or "the latter"."""
+    comparatives: frozenset[str] = frozenset()
+    """Comparison words whose other side may be missing, such as 更好 or "cheaper"."""
+    small_talk: frozenset[str] = frozenset()
+    """Whole messages that are greetings, thanks or acknowledgements."""
+    connectives: frozenset[str] = frozenset()
+    """Time connectives and back references that a query can do without, such as 刚才."""
+    connective_traps: frozenset[str] = frozenset()
+    """Longer phrases that contain a connective and carry meaning, such as 之前的版本."""
+    padding: frozenset[str] = frozenset()
+    """Polite padding, such as 请问 or "could you tell me"."""
+    function_words: frozenset[str] = frozenset()
+    """Words without content of their own."""
+    negations: frozenset[str] = frozenset()
+    """Words that negate."""
+    question_words: frozenset[str] = frozenset()
+    """Words that make a question."""
+    pronoun_classes: dict[str, str] = field(default_factory=dict)
+    """Pronoun → what it may stand for: ``person``, ``thing``, ``place``, ``plural`` …"""
+    models_ellipsis: bool = False
+    """False: everything but small talk is rewritten in this language."""
+
+    def adapted(self, own: LanguageSettings) -> Lexicon:
+        """Return the lexicon with a user's words added and removed."""
+        changed = {
+            name: (getattr(self, name) | set(getattr(own, f"{name}_add"))) - set(getattr(own, f"{name}_remove"))
+            for name in ("pronouns", "openers", "small_talk", "connectives")
+        }
+        return replace(self, **changed)
+
+
+_registry: dict[str, Lexicon] = {}
+
+
+def register_lexicon(lexicon: Lexicon) -> None:
+    """Make a language known, or replace one, for the whole process.
+
+    Raises:
+        ConfigurationError: the lexicon has no code.
+    """
+    if not lexicon.code:
+        raise ConfigurationError("A Lexicon needs a code, for example Lexicon(code='it', name='Italian').")
+    _registry[lexicon.code] = lexicon
+
+
+def registered_lexicons() -> dict[str, Lexicon]:
+    """Return the known languages by code."""
+    return dict(_registry)

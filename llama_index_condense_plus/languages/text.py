@@ -1,0 +1,82 @@
+"""Folding and tokenising text of mixed Chinese and English: shared by gate, guards, entities and plan."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+import rjieba
+
+MAX_CHARS = 20_000
+"""Longer texts are analysed in their first and last halves of this size: no reference needs more."""
+
+_PIECES = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[A-Za-z0-9_]+(?:[-'’.+/#][A-Za-z0-9_]+)*|[^\W_]|\S")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word with its place and part of speech."""
+
+    text: str
+    """The word as written."""
+    start: int
+    """Offset in the text, in characters."""
+    pos: str
+    """jieba's tag for Chinese words (https://github.com/fxsjy/jieba, ictclas tags), ``eng``, ``m`` or ``x``."""
+
+
+@cache
+def _simplified_table() -> dict[int, str]:
+    """Return traditional → simplified characters (OpenCC's TSCharacters, Apache-2.0)."""
+    data = files("llama_index_condense_plus.languages") / "data" / "simplified.txt"
+    traditional, simplified = data.read_text(encoding="utf-8").splitlines()
+    return dict(zip(map(ord, traditional), simplified, strict=True))
+
+
+def has_han(text: str) -> bool:
+    """Return True if the text holds a Chinese character."""
+    return _HAN.search(text) is not None
+
+
+def simplify(text: str) -> str:
+    """Return the text with traditional characters replaced by simplified ones, position by position."""
+    return text.translate(_simplified_table()) if has_han(text) else text
+
+
+def fold(text: str) -> str:
+    """Return a form for comparison: width and compatibility forms, letter case and Chinese script made equal."""
+    return simplify(unicodedata.normalize("NFKC", text)).casefold()
+
+
+def clip(text: str, limit: int = MAX_CHARS) -> str:
+    """Return at most ``limit`` characters: both ends of a longer text."""
+    return text if len(text) <= limit else text[: limit // 2] + "\n" + text[-(limit // 2) :]
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Return the words of a text; one beyond ``MAX_CHARS`` is clipped first.
+
+    Chinese stretches are segmented and tagged by jieba on their simplified form; Latin words keep inner
+    hyphens, dots and slashes, so that ``GTE-3000`` and ``api.v2`` stay whole.
+    """
+    return _tokenize(clip(text))
+
+
+@lru_cache(maxsize=4096)
+def _tokenize(text: str) -> tuple[Token, ...]:
+    found: list[Token] = []
+    for match in _PIECES.finditer(text):
+        piece, start = match.group(), match.start()
+        if _HAN.match(piece):
+            for word, pos in rjieba.tag(simplify(piece)):
+                found.append(Token(text[start : start + len(word)], start, pos))
+                start += len(word)
+        elif piece[0].isascii() and piece[0].isalnum():
+            found.append(Token(piece, start, "m" if piece[0].isdigit() and not any(map(str.isalpha, piece)) else "eng"))
+        else:
+            found.append(Token(piece, start, "x"))
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Conversations that outlast the context window: the rolling summary."""

@@ -1,0 +1,1 @@
+"""What a turn lets others see: events, the trace, the rewrite log."""

@@ -1,0 +1,1 @@
+"""From a standalone question to merged nodes: plan, variants, fusion, retriever."""

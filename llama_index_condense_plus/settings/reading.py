@@ -1,0 +1,89 @@
+"""Reading settings from files and the environment, and saying clearly what is wrong with them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from llama_index_condense_plus.errors import ConfigurationError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ENV_PREFIX = "CONDENSE_PLUS_"
+OUTSIDE_THE_TREE = ("CONFIG", "DATA", "LLM_URL")
+"""Variables with our prefix that are no settings: the TOML file, and what tests and benchmarks read."""
+OFF = {"off", "0", "false", "no", "n", "f"}
+
+
+def is_off(environment: Mapping[str, str]) -> bool:
+    """Return True if an operator has switched rewriting off."""
+    return environment.get(f"{ENV_PREFIX}ENABLED", "").strip().lower() in OFF
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return a settings file's values, from its top level or from a ``[condense_plus]`` table.
+
+    Raises:
+        ConfigurationError: the file cannot be read or is not TOML.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"Cannot read the settings file {path}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}") from None
+    section = values.get("condense_plus")
+    return section if isinstance(section, dict) else values
+
+
+def check_environment(fields: Iterable[str]) -> None:
+    """Refuse a ``CONDENSE_PLUS_*`` variable that names no option.
+
+    Raises:
+        ConfigurationError: with the nearest valid name.
+    """
+    known = [name.upper() for name in fields]
+    for variable in os.environ:
+        if not variable.upper().startswith(ENV_PREFIX):
+            continue
+        first = variable.upper()[len(ENV_PREFIX) :].split("__")[0]
+        if first not in known and first not in OUTSIDE_THE_TREE:
+            raise ConfigurationError(f"Environment variable {variable} names no option.{_nearest(first, known)}")
+
+
+def readable(error: ValidationError, model: type[BaseModel]) -> str:
+    """Return one line for each wrong option: its dotted name, what is wrong, and the nearest valid name."""
+    lines = []
+    for item in error.errors():
+        location = [str(part) for part in item["loc"]]
+        name = ".".join(location)
+        if item["type"] == "extra_forbidden":
+            lines.append(f"Unknown option {name}.{_nearest(location[-1], _names_at(model, location[:-1]))}")
+        else:
+            lines.append(f"Option {name}: {item['msg']}, not {item.get('input')!r}.")
+    return "\n".join(lines)
+
+
+def _nearest(name: str, valid: list[str]) -> str:
+    match = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+    return f" Did you mean {match[0]}?" if match else f" Valid here: {', '.join(valid)}."
+
+
+def _names_at(model: type[BaseModel], path: list[str]) -> list[str]:
+    for step in path:
+        field = model.model_fields.get(step)
+        if field is None:  # the key of a mapping such as languages.<code>, or an index: same model
+            continue
+        candidates = [field.annotation, *get_args(field.annotation)]
+        nested = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
+        model = nested[0] if nested else model
+    return list(model.model_fields)

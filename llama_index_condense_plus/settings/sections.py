@@ -1,0 +1,246 @@
+"""The sections of the settings tree: every option with its meaning, unit and range."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Words = tuple[str, ...]
+
+
+class Section(BaseModel):
+    """A frozen group of options that refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class TriggerSettings(Section):
+    """When a message is rewritten."""
+
+    mode: Literal["pronoun", "heuristic", "learned", "always", "never"] = Field(
+        "learned", description="How it is decided: pronoun list, rules, linear model with rules on top, or a constant."
+    )
+    recall_bias: float = Field(
+        0.0, ge=-1.0, le=1.0, description="Moves the threshold: > 0 rewrites more often, < 0 less often; −1 to 1."
+    )
+    short_max_chars: int = Field(8, ge=0, description="A Chinese question of at most this many characters is short.")
+    short_max_words: int = Field(5, ge=0, description="A question of at most this many words is short.")
+    follow_up_hints: Words = Field((), description="Words of your domain that mark a follow-up, for example 那后续.")
+
+
+class LanguageSettings(Section):
+    """Words added to, or removed from, a language's lexicon."""
+
+    pronouns_add: Words = Field((), description="Words that refer back.")
+    pronouns_remove: Words = Field((), description="Words that no longer count as pronouns.")
+    openers_add: Words = Field((), description="Words that open a follow-up.")
+    openers_remove: Words = Field((), description="Words that no longer count as openers.")
+    small_talk_add: Words = Field((), description="Whole messages that are greetings or thanks.")
+    small_talk_remove: Words = Field((), description="Messages that no longer count as small talk.")
+    connectives_add: Words = Field((), description="Time connectives and back references taken out of a query.")
+    connectives_remove: Words = Field((), description="Connectives that stay in a query.")
+
+
+class HistorySettings(Section):
+    """What of the conversation a rewrite may see."""
+
+    max_rounds: int = Field(4, ge=0, description="Rounds (a user message and its answer) shown to the rewriter.")
+    max_tokens: int = Field(1200, ge=0, description="Size of the shown history in tokens; oldest pairs go first.")
+    user_max_tokens: int = Field(120, ge=1, description="A user message is cut to this many tokens, both ends kept.")
+    answer_max_tokens: int = Field(160, ge=1, description="An answer is cut to this many tokens, both ends kept.")
+    order: Literal["chronological", "newest_first"] = Field("chronological", description="Order of the shown messages.")
+
+
+class RewriteSettings(Section):
+    """How a standalone question is made."""
+
+    chain: tuple[str, ...] = Field(
+        ("llm", "rules", "original"),
+        min_length=1,
+        description="Rewriters in order, the first accepted wins: llm, rules, concat, original, or names of your own.",
+    )
+    output: Literal["text", "json", "structured"] = Field("text", description="Form in which the model is to answer.")
+    max_tokens: int = Field(128, ge=1, description="Upper limit of the rewrite in tokens.")
+    temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature of the rewrite call, 0 to 2.")
+    timeout_s: float = Field(8.0, gt=0.0, description="Deadline for the whole chain, in seconds.")
+    prompt_file: Path | None = Field(None, description="File with a prompt of your own, {chat_history} and {question}.")
+    shots_file: Path | None = Field(None, description="TOML file with examples that replace the built-in ones.")
+    timezone: str | None = Field(None, description="IANA time zone for relative dates; none: the local one.")
+    on_ambiguous: Literal["keep", "ask"] = Field(
+        "keep", description="Two candidates fit: keep the rewrite and the original, or ask the user which is meant."
+    )
+
+
+class CleanupSettings(Section):
+    """What is taken out of a query after the rewrite."""
+
+    enabled: bool = Field(True, description="Take out time connectives, back references and polite padding.")
+    width: Literal["fold", "keep"] = Field("fold", description="Fold full-width letters, digits and punctuation.")
+
+
+class GuardSettings(Section):
+    """Switch of one guard."""
+
+    enabled: bool = Field(True, description="Whether this guard checks rewrites.")
+
+
+class DiffRatioSettings(GuardSettings):
+    """How much of the question must survive, and how much may be new."""
+
+    metric: Literal["grounded", "symmetric"] = Field(
+        "grounded", description="Retention and grounded novelty, or the literal symmetric diff ratio."
+    )
+    min_retention: Share = Field(0.5, description="Least share of the question's content tokens that survive, 0 to 1.")
+    max_novelty: Share = Field(0.5, description="Most content tokens found in neither question nor history, 0 to 1.")
+    max_symmetric: Share = Field(0.5, description="Limit of the symmetric diff ratio, 0 to 1.")
+
+
+class LengthSettings(GuardSettings):
+    """How long a rewrite may be."""
+
+    max_chars: int = Field(512, ge=16, description="Longest query in characters.")
+    max_growth: float = Field(8.0, ge=1.0, description="Longest rewrite as a multiple of the question's length.")
+    growth_free_chars: int = Field(120, ge=0, description="Rewrites up to this many characters may grow freely.")
+
+
+class GuardsSettings(Section):
+    """The guards that a rewrite must pass."""
+
+    profile: Literal["faithful", "minimal", "expansive", "off"] = Field(
+        "faithful", description="How strict: faithful, minimal (only references change), expansive (expansions), off."
+    )
+    diff_ratio: DiffRatioSettings = Field(DiffRatioSettings(), description="Retention and grounded novelty.")
+    new_entity: GuardSettings = Field(GuardSettings(), description="Names that nobody mentioned.")
+    preservation: GuardSettings = Field(GuardSettings(), description="Numbers, negation, quotes, identifiers.")
+    answer: GuardSettings = Field(GuardSettings(), description="An answer or a repetition instead of a question.")
+    language: GuardSettings = Field(GuardSettings(), description="The question's own language.")
+    length: LengthSettings = Field(LengthSettings(), description="Length.")
+    unresolved_reference: GuardSettings = Field(GuardSettings(), description="A reference left in place (flags).")
+    meta_text: GuardSettings = Field(GuardSettings(), description="Instructions or the prompt echoed.")
+
+
+class SynonymRule(Section):
+    """One line of a business glossary."""
+
+    when_any: Words = Field(min_length=1, description="Words that call the rule.")
+    replace: Words = Field(min_length=1, description="What each is replaced with, one variant each.")
+    ignore_case: bool = Field(True, description="Whether letter case is ignored.")
+
+
+SHORT_STRUCTURED_MARKERS: Words = (
+    "怎么走",
+    "资料",
+    "材料",
+    "怎么排查",
+    "怎么处理",
+    "需要哪些",
+    "能不能",
+    "可以吗",
+    "是什么",
+    "要看什么",
+)
+
+
+class RetrievalSettings(Section):
+    """What is searched."""
+
+    dual: Literal["auto", "always", "never"] = Field(
+        "auto", description="Search the original beside the rewrite: where it is worth it, always, or never."
+    )
+    original_weight: Share = Field(0.5, description="Highest fusion weight of the original's list, 0 to 1.")
+    prefetch: bool = Field(True, description="Search the original while the rewrite is being made.")
+    max_queries: int = Field(4, ge=1, le=16, description="Most queries of one plan.")
+    small_talk: Literal["search", "skip"] = Field("search", description="Whether greetings and thanks are searched.")
+    variants: tuple[Literal["rules", "llm", "keywords", "subquestions", "topic"], ...] = Field(
+        (), description="Kinds of additional queries."
+    )
+    variants_max: int = Field(3, description="Most variants of one turn; 0 or less switches them off.")
+    variants_when: Literal["always", "low_recall"] = Field(
+        "always", description="Search variants at once, or only if the first search brought too little."
+    )
+    low_recall_min_nodes: int = Field(1, ge=0, description="Fewer nodes than this is too little.")
+    low_recall_min_score: float | None = Field(None, description="A best score below this is too little.")
+    keywords: Literal["joined", "separate"] = Field("joined", description="One keyword query, or one per key phrase.")
+    short_structured_max_chars: int = Field(
+        24, ge=0, description="Questions up to this many characters that hold a marker are not expanded."
+    )
+    short_structured_markers: Words = Field(SHORT_STRUCTURED_MARKERS, description="The markers.")
+    synonyms: tuple[SynonymRule, ...] = Field((), description="Glossary of the rule variants.")
+    timeout_s: float | None = Field(None, gt=0.0, description="Deadline of each retrieval in seconds.")
+
+
+class FusionSettings(Section):
+    """How the lists are merged."""
+
+    method: str = Field(
+        "relative_score", description="relative_score, reciprocal_rank, dist_based_score, max_score or your own."
+    )
+    rrf_k: float = Field(60.0, gt=0.0, description="Constant of reciprocal rank fusion (Cormack et al. 2009: 60).")
+    candidates: int | None = Field(
+        None, ge=1, description="Nodes that postprocessors see; none: all, at most four times top_k."
+    )
+    top_k: int | None = Field(
+        None, ge=1, description="Nodes kept after the postprocessors; none: the retriever's own similarity_top_k."
+    )
+    dedupe_text: bool = Field(False, description="Merge nodes of equal text.")
+    provenance_metadata: bool = Field(False, description="Note in each node's metadata which queries found it.")
+
+
+class AnswerSettings(Section):
+    """What the answer call reads."""
+
+    mode: Literal["conversation", "rewritten", "original"] = Field(
+        "conversation", description="Recent turns with question and rewrite, the rewrite alone, or the question alone."
+    )
+    history_rounds: int = Field(3, ge=0, description="Rounds shown to the answer call.")
+    timeout_s: float | None = Field(None, gt=0.0, description="Deadline of the answer in seconds.")
+    on_empty: Literal["stock", "llm"] = Field("stock", description="Nothing found: the fixed text, or a model's reply.")
+
+
+class SummarySettings(Section):
+    """The rolling summary of long conversations."""
+
+    enabled: bool = Field(False, description="Keep a summary.")
+    after_messages: int = Field(14, ge=2, description="Start to summarise beyond this many messages.")
+    keep_messages: int = Field(8, ge=0, description="The newest messages that are never summarised.")
+    min_chars: int = Field(200, ge=0, description="Do not refresh for fewer new characters than this.")
+    max_chars: int = Field(1200, ge=100, description="Longest summary in characters.")
+
+
+class CacheSettings(Section):
+    """The cache of accepted rewrites."""
+
+    enabled: bool = Field(True, description="Reuse an accepted rewrite of the same prompt.")
+    max_entries: int = Field(1024, ge=1, description="Entries kept in process.")
+    ttl_s: float = Field(3600.0, gt=0.0, description="Lifetime of an entry in seconds.")
+    namespace: str = Field("", description="Tenant; part of the key.")
+
+
+class LogSettings(Section):
+    """The rewrite log."""
+
+    enabled: bool = Field(False, description="Write one JSON line a turn.")
+    path: Path | None = Field(None, description="The file; none: condense-plus.jsonl in the working directory.")
+    content: Literal["full", "hashed", "none"] = Field("full", description="Words as they are, hashed, or left out.")
+    redact: bool = Field(True, description="Mask e-mail addresses, phone, identity and card numbers.")
+    max_mb: float = Field(50.0, gt=0.0, description="Size at which the file is rotated, in MB.")
+    backups: int = Field(5, ge=0, description="Rotated files that are kept.")
+    shadow_rate: Share = Field(0.0, description="Share of skipped turns rewritten in the background, 0 to 1.")
+
+
+SECTIONS: dict[str, Any] = {
+    "trigger": TriggerSettings,
+    "history": HistorySettings,
+    "rewrite": RewriteSettings,
+    "cleanup": CleanupSettings,
+    "guards": GuardsSettings,
+    "retrieval": RetrievalSettings,
+    "fusion": FusionSettings,
+    "answer": AnswerSettings,
+    "summary": SummarySettings,
+    "cache": CacheSettings,
+    "log": LogSettings,
+}

@@ -1,0 +1,1 @@
+"""The turn: written once, driven synchronously or asynchronously."""
