@@ -1,0 +1,117 @@
+"""Daemon threads for calls that run beside the turn, counted and bounded.
+
+A thread pool's threads are joined when the interpreter exits, so that one hung model call would keep the process
+alive for ever; these are not. A call that passed its deadline cannot be interrupted: its thread is abandoned, stays
+counted in ``live_workers()``, and ends when the call returns.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextvars
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+from llama_index_condense_plus.errors import CondensePlusError
+
+T = TypeVar("T")
+
+MAX_WORKERS = 512
+"""Most threads at a time; hung calls beyond it are refused instead of piling up."""
+EXIT_GRACE_S = 2.0
+"""How long the interpreter's exit waits for turns that are still being stored, in seconds."""
+
+_mutex = threading.Lock()
+_live: set[threading.Thread] = set()
+_writers: set[threading.Thread] = set()
+
+
+class WorkersExhaustedError(CondensePlusError):
+    """``MAX_WORKERS`` calls are running or hung; no further one is started."""
+
+
+def live_workers() -> int:
+    """Return how many threads of this package are alive."""
+    with _mutex:
+        return len(_live)
+
+
+def spawn(call: Callable[[], object], name: str, *, is_writer: bool = False) -> threading.Thread:
+    """Run a call in a daemon thread, in a copy of the current context.
+
+    Args:
+        call: what to run; it must not raise.
+        name: what the thread is for.
+        is_writer: True: the interpreter's exit waits for it, for at most ``EXIT_GRACE_S``.
+
+    Raises:
+        WorkersExhaustedError: there are ``MAX_WORKERS`` already.
+    """
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            context.run(call)
+        finally:
+            with _mutex:
+                _live.discard(thread)
+                _writers.discard(thread)
+
+    thread = threading.Thread(target=run, name=f"condense-plus-{name}", daemon=True)
+    with _mutex:
+        if len(_live) >= MAX_WORKERS:
+            raise WorkersExhaustedError(f"{MAX_WORKERS} calls are running or hung; the call {name!r} is not started.")
+        _live.add(thread)
+        if is_writer:
+            _writers.add(thread)
+    try:
+        thread.start()
+    except RuntimeError:  # the system has no more threads, or the interpreter is ending
+        with _mutex:
+            _live.discard(thread)
+            _writers.discard(thread)
+        raise
+    return thread
+
+
+def submit(call: Callable[[], T], name: str) -> Future[T]:
+    """Run a call in a daemon thread and return its future.
+
+    Raises:
+        WorkersExhaustedError: there are ``MAX_WORKERS`` already.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the future
+            future.set_exception(error)
+
+    spawn(run, name)
+    return future
+
+
+@atexit.register
+def _let_writers_finish() -> None:
+    deadline = time.monotonic() + EXIT_GRACE_S
+    for thread in tuple(_writers):
+        thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def _forget_threads_of_the_parent() -> None:
+    """A forked child has none of its parent's threads."""
+    global _mutex  # noqa: PLW0603 - the parent's lock may be held by a thread that does not exist here
+    _mutex = threading.Lock()
+    _live.clear()
+    _writers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads_of_the_parent)
