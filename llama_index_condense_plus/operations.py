@@ -60,3 +60,26 @@ class Prediction:
     """Prompt tokens, if the model said."""
     completion_tokens: int | None = None
     """Completion tokens, if the model said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race(Operation):
+    """Ask several models the same thing at once; the driver sends back the first non-blank ``Prediction``.
+
+    A model that fails or answers nothing loses; only if all do is the last failure raised. Late answers are dropped.
+    """
+
+    predicts: tuple[Predict, ...]
+    """The calls, at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOutcome:
+    """What a rewriter without a model returns."""
+
+    text: str | None
+    """The rewrite; None if it declined."""
+    ambiguous: bool = False
+    """True if two candidates fit the reference equally well."""
+    candidates: tuple[str, ...] = ()
+    """The candidates that fit, best first, if ambiguous."""
