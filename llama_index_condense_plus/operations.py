@@ -83,3 +83,7 @@ class RuleOutcome:
     """True if two candidates fit the reference equally well."""
     candidates: tuple[str, ...] = ()
     """The candidates that fit, best first, if ambiguous."""
+
+
+Rewritten = Prediction | RuleOutcome | None
+"""What a rewriter's flow returns; None: it declined."""
