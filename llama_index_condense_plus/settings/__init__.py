@@ -125,7 +125,7 @@ class CondensePlusSettings(BaseSettings):
         return cls(
             **{
                 "trigger": {"mode": "always"},
-                "rewrite": {"chain": ["stock"], "timeout_s": 3600.0},
+                "rewrite": {"chain": ["stock"], "timeout_s": None},
                 "cleanup": {"enabled": False, "width": "keep"},
                 "guards": {"profile": "off"},
                 "retrieval": {"dual": "never", "prefetch": False},

@@ -1,0 +1,144 @@
+"""The only file that touches LlamaIndex's private attributes."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, Protocol, cast
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.llms.custom import CustomLLM
+from llama_index.core.llms.llm import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.query_engine import TransformQueryEngine
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.settings import Settings
+from llama_index.core.vector_stores.types import MetadataFilters
+
+from llama_index_condense_plus.errors import ConfigurationError
+
+TESTED_VERSIONS = "0.14.5 to 0.14.25"
+"""llama-index-core versions that the test suite ran with."""
+
+_PARTS = ("_retriever", "_response_synthesizer", "_node_postprocessors")
+_warned: set[str] = set()
+
+
+class Synthesis(Protocol):
+    """The two methods of a response synthesizer that a query engine calls."""
+
+    def synthesize(self, query: Any, nodes: Any, **kwargs: Any) -> Any:
+        """Answer from nodes."""
+        ...
+
+    async def asynthesize(self, query: Any, nodes: Any, **kwargs: Any) -> Any:
+        """Answer from nodes."""
+        ...
+
+
+def warn_once(key: str, message: str) -> None:
+    """Warn about something once in a process."""
+    if key not in _warned:
+        _warned.add(key)
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+
+def has_retriever(query_engine: BaseQueryEngine) -> bool:
+    """Return True if the engine retrieves, postprocesses and synthesizes with parts that a turn can replace."""
+    inner = innermost(query_engine)
+    found = [hasattr(inner, part) for part in _PARTS]
+    if any(found) and not all(found) and type(inner).__module__.startswith("llama_index.core"):
+        warn_once(
+            "parts",
+            f"{type(inner).__name__} of llama-index-core {version('llama-index-core')} lacks "
+            f"{', '.join(p for p, there in zip(_PARTS, found, strict=True) if not there)}; llama-index-condense-plus "
+            f"was tested with llama-index-core {TESTED_VERSIONS}. One query is searched in place of the plan.",
+        )
+    return all(found)
+
+
+def innermost(query_engine: BaseQueryEngine) -> BaseQueryEngine:
+    """Return the engine below query transforms such as HyDE."""
+    while isinstance(query_engine, TransformQueryEngine) and hasattr(query_engine, "_query_engine"):
+        query_engine = query_engine._query_engine
+    return query_engine
+
+
+def retriever_of(query_engine: BaseQueryEngine) -> BaseRetriever:
+    """Return the retriever of an engine that has one."""
+    return cast(Any, innermost(query_engine))._retriever  # type: ignore[no-any-return]
+
+
+def synthesizer_of(query_engine: BaseQueryEngine) -> BaseSynthesizer:
+    """Return the response synthesizer of an engine that has a retriever."""
+    return cast(Any, innermost(query_engine))._response_synthesizer  # type: ignore[no-any-return]
+
+
+def postprocessors_of(query_engine: BaseQueryEngine) -> Sequence[BaseNodePostprocessor]:
+    """Return the node postprocessors of an engine that has a retriever."""
+    return cast(Any, innermost(query_engine))._node_postprocessors or ()
+
+
+def for_turn(query_engine: BaseQueryEngine, retriever: BaseRetriever, synthesis: Synthesis) -> BaseQueryEngine:
+    """Return a shallow copy of an engine, for one turn, with its retriever and its synthesizer replaced.
+
+    A copy, not a new engine: overridden methods, callbacks and query transforms go on working, and nothing that the
+    engine's other users share is touched.
+    """
+    clone = copy.copy(query_engine)
+    if isinstance(clone, TransformQueryEngine):
+        clone._query_engine = for_turn(clone._query_engine, retriever, synthesis)
+        return clone
+    parts = cast(Any, clone)
+    parts._retriever = retriever
+    parts._response_synthesizer = synthesis
+    return clone
+
+
+def synthesizer_for_turn(synthesizer: BaseSynthesizer, *, streaming: bool) -> BaseSynthesizer:
+    """Return a shallow copy of a synthesizer with its own streaming flag."""
+    clone = copy.copy(synthesizer)
+    clone._streaming = streaming
+    return clone
+
+
+def empty_response_of(synthesizer: BaseSynthesizer) -> str:
+    """Return the fixed text of a synthesizer that is given no nodes."""
+    return getattr(synthesizer, "_empty_response", "Empty Response")
+
+
+def llm_of(query_engine: BaseQueryEngine) -> LLM | None:
+    """Return the model that a query engine answers with, if it can be seen."""
+    inner = cast(Any, innermost(query_engine))
+    found = getattr(getattr(inner, "_response_synthesizer", None), "_llm", None) or getattr(inner, "_llm", None)
+    return found if isinstance(found, LLM) else None
+
+
+def configured_llm() -> LLM | None:
+    """Return ``Settings.llm`` if the user has set one, without making the default one."""
+    return getattr(Settings, "_llm", None)
+
+
+def blocks_event_loop(llm: LLM) -> bool:
+    """Return True if the model's ``achat`` is its blocking ``chat``."""
+    return isinstance(llm, CustomLLM) and type(llm).achat is CustomLLM.achat
+
+
+def with_filters(retriever: BaseRetriever, filters: MetadataFilters) -> BaseRetriever:
+    """Return a copy of a retriever that also obeys metadata filters.
+
+    Raises:
+        ConfigurationError: the retriever takes no filters.
+    """
+    if not hasattr(retriever, "_filters"):
+        raise ConfigurationError(
+            f"filters: {type(retriever).__name__} takes no metadata filters. Give a retriever of your own with "
+            "retriever=… in place of filters=…."
+        )
+    clone = cast(Any, copy.copy(retriever))
+    own = clone._filters
+    clone._filters = MetadataFilters(filters=[own, filters]) if own else filters
+    return cast(BaseRetriever, clone)

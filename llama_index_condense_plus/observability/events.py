@@ -1,0 +1,58 @@
+"""Dispatcher events of a turn, in the order in which they are sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llama_index.core.instrumentation as instrument
+from llama_index.core.instrumentation.events.base import BaseEvent
+
+dispatcher = instrument.get_dispatcher(__name__)
+
+
+class CondensePlusEvent(BaseEvent):
+    """Base of this package's events."""
+
+    turn_id: str
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name that event handlers see."""
+        return cls.__name__
+
+
+class TurnProgressEvent(CondensePlusEvent):
+    """A stage begins that a user may have to wait for: ``rewriting``, ``searching`` or ``answering``."""
+
+    stage: str
+
+
+class TriggerDecisionEvent(CondensePlusEvent):
+    """The gate has decided; ``decision`` is a ``TriggerDecision``."""
+
+    decision: Any
+
+
+class RewriteEvent(CondensePlusEvent):
+    """The standalone question is known; ``result`` is a ``RewriteResult``, with every guard's verdict."""
+
+    result: Any
+
+
+class QueryPlanEvent(CondensePlusEvent):
+    """It is known what is searched; ``plan`` is a ``QueryPlan``."""
+
+    plan: Any
+
+
+class FusionEvent(CondensePlusEvent):
+    """The lists are merged: one entry per list, and how many nodes came out of it."""
+
+    retrievals: Any
+    n_nodes: int
+
+
+class TurnEvent(CondensePlusEvent):
+    """The turn has its answer, or its stream; ``trace`` is a ``CondenseTrace``."""
+
+    trace: Any

@@ -1,0 +1,229 @@
+"""The chain of rewriters: tried in order within one deadline, the first accepted rewrite wins."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+from llama_index_condense_plus.operations import Flow, Operation, Predict, Prediction, Race, RuleOutcome
+from llama_index_condense_plus.protocols import Rewriter
+from llama_index_condense_plus.rewriting.cache import cache_key
+from llama_index_condense_plus.rewriting.prompts import prompt_hash
+from llama_index_condense_plus.turn.models import ask
+from llama_index_condense_plus.turn.operations import CacheGet, CacheSet, Call
+from llama_index_condense_plus.turn.pipeline import Pipeline
+from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, RewriteResult, RewriteStatus
+
+logger = logging.getLogger(__name__)
+
+Produced = Prediction | RuleOutcome | str | None
+
+
+class RewriteChain:
+    """One run of the chain for one message."""
+
+    def __init__(self, pipeline: Pipeline, request: RewriteRequest, *, keep: bool = True) -> None:
+        """Prepare a run.
+
+        Args:
+            pipeline: the components.
+            request: the message with its window.
+            keep: False: fill no cache and tell the circuit breaker nothing.
+        """
+        self._pipeline = pipeline
+        self._request = request
+        self._keep = keep
+        self._started = pipeline.clock()
+        self._attempts: list[RewriteAttempt] = []
+        self._cache_hit = False
+        self._cache_key: str | None = None
+        self._prompt_hash = ""
+
+    def run(self) -> Flow[RewriteResult]:
+        """Try each rewriter until one is accepted; fails open to the user's own words."""
+        for rewriter in self._pipeline.rewriters:
+            attempt = yield from self._attempt(rewriter)
+            self._attempts.append(attempt)
+            if attempt.accepted:
+                yield from self._store(attempt)
+                return self._result(attempt)
+            if attempt.ambiguous and self._pipeline.settings.rewrite.on_ambiguous == "ask":
+                break
+        return self._result(None)
+
+    def _attempt(self, rewriter: Rewriter) -> Flow[RewriteAttempt]:
+        began = self._pipeline.clock()
+        self._cache_hit, self._cache_key, self._prompt_hash = False, None, ""
+        attempt = RewriteAttempt(rewriter=rewriter.name, raw="")
+        try:
+            produced = yield from self._produce(rewriter)
+        except (TimeoutError, asyncio.TimeoutError):
+            attempt = replace(attempt, error="timeout")
+        except Exception as error:
+            if rewriter.name == "stock":
+                raise  # what the stock engine does
+            logger.debug("Rewriter %s failed", rewriter.name, exc_info=True)
+            attempt = replace(attempt, error=_describe(error))
+        else:
+            attempt = self._review(rewriter.name, produced)
+        return replace(attempt, prompt_hash=self._prompt_hash, elapsed_s=self._pipeline.clock() - began)
+
+    def _review(self, name: str, produced: Produced) -> RewriteAttempt:
+        request, reviewer = self._request, self._pipeline.reviewer
+        if isinstance(produced, RuleOutcome):
+            ambiguous, candidates = produced.ambiguous, produced.candidates
+            if not produced.text:
+                error = "ambiguous" if ambiguous else "declined"
+                return RewriteAttempt(name, "", error=error, ambiguous=ambiguous, candidates=candidates)
+            attempt = reviewer.finish(produced.text, request.message, rewriter=name)
+            return replace(attempt, ambiguous=ambiguous, candidates=candidates)
+        if produced is None:
+            return RewriteAttempt(name, "", error="declined")
+        prediction = produced if isinstance(produced, Prediction) else Prediction(produced)
+        if name == "stock":
+            return RewriteAttempt(name, prediction.text, prediction.text or None, accepted=bool(prediction.text.strip()))
+        attempt = reviewer.review(prediction.text, request.message, request.window, rewriter=name)
+        return replace(
+            attempt, prompt_tokens=prediction.prompt_tokens, completion_tokens=prediction.completion_tokens
+        )
+
+    def _produce(self, rewriter: Rewriter) -> Flow[Produced]:
+        made: Any = rewriter.rewrite(replace(self._request, timeout_s=self._left()))
+        if inspect.isgenerator(made):
+            return (yield from self._perform(made))
+        if inspect.isawaitable(made):
+            return (yield Call(lambda _: made, None, timeout_s=self._left()))  # type: ignore[no-any-return]
+        return made  # type: ignore[no-any-return]
+
+    def _perform(self, flow: Generator[Operation, Any, Produced]) -> Flow[Produced]:
+        """Run a rewriter's flow with its model calls cached, timed and watched."""
+        try:
+            operation = next(flow)
+            while True:
+                try:
+                    performing = self._ask(operation) if isinstance(operation, (Predict, Race)) else _yielded(operation)
+                    result = yield from performing
+                except Exception as error:  # noqa: BLE001 - the rewriter decides what an error means
+                    operation = flow.throw(error)
+                else:
+                    operation = flow.send(result)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        finally:
+            flow.close()
+
+    def _ask(self, predict: Predict | Race) -> Flow[Prediction]:
+        pipeline = self._pipeline
+        first = predict.predicts[0] if isinstance(predict, Race) else predict
+        llm = first.llm or pipeline.condense_llm()
+        if first.messages:
+            self._prompt_hash = prompt_hash(first.messages)
+            if pipeline.cache is not None:
+                self._cache_key = cache_key(first.messages, llm.metadata.model_name, pipeline.settings)
+                cached = yield from self._look_up(self._cache_key)
+                if cached is not None:
+                    return Prediction(cached)
+        left = self._left()
+        if left is not None and left <= 0:
+            raise TimeoutError("the chain's deadline is over")
+        if not pipeline.breaker.allow():
+            raise CircuitOpenError("the rewriting model keeps failing and is left alone for a while")
+        try:
+            prediction = yield from ask(_within(predict, left), llm)
+        except Exception:
+            if self._keep:
+                pipeline.breaker.record_failure()
+            raise
+        if self._keep:
+            pipeline.breaker.record_success()
+        return prediction
+
+    def _look_up(self, key: str) -> Flow[str | None]:
+        cache = self._pipeline.cache
+        if cache is None:
+            return None
+        try:
+            cached = yield CacheGet(cache, key, timeout_s=self._cache_deadline())
+        except Exception as error:  # noqa: BLE001 - a cache that fails is a cache that misses
+            logger.warning("The rewrite cache failed: %s", type(error).__name__)
+            return None
+        self._cache_hit = cached is not None
+        return cached  # type: ignore[no-any-return]
+
+    def _store(self, attempt: RewriteAttempt) -> Flow[None]:
+        cache = self._pipeline.cache
+        if cache is None or self._cache_key is None or self._cache_hit or not self._keep:
+            return
+        try:
+            yield CacheSet(cache, self._cache_key, attempt.raw, timeout_s=self._cache_deadline())
+        except Exception as error:  # noqa: BLE001 - a cache that fails costs a call, not a turn
+            logger.warning("The rewrite cache failed: %s", type(error).__name__)
+
+    def _cache_deadline(self) -> float | None:
+        return None if self._pipeline.cache_is_local else 1.0
+
+    def _left(self) -> float | None:
+        timeout_s = self._pipeline.settings.rewrite.timeout_s
+        return None if timeout_s is None else timeout_s - (self._pipeline.clock() - self._started)
+
+    def _result(self, accepted: RewriteAttempt | None) -> RewriteResult:
+        message, reviewer = self._request.message, self._pipeline.reviewer
+        ambiguous = any(attempt.ambiguous for attempt in self._attempts)
+        elapsed_s = self._pipeline.clock() - self._started
+        language = self._request.decision.language
+        if accepted is not None and accepted.query:
+            same = reviewer.same(accepted.query, message)
+            return RewriteResult(
+                original=message,
+                query=accepted.query,
+                status=RewriteStatus.UNCHANGED if same else RewriteStatus.REWRITTEN,
+                rewriter=accepted.rewriter,
+                attempts=(*self._attempts[:-1], accepted),
+                verdicts=accepted.verdicts,
+                ambiguous=ambiguous,
+                edits=accepted.edits,
+                cache_hit=self._cache_hit,
+                elapsed_s=elapsed_s,
+                language=language,
+            )
+        original = self._pipeline.reviewer.original(message)
+        said_no = any(not v.passed for a in self._attempts for v in a.verdicts)
+        failed = any(a.error not in ("", "declined", "ambiguous") for a in self._attempts)
+        status = RewriteStatus.REJECTED if said_no else RewriteStatus.FAILED if failed else RewriteStatus.UNCHANGED
+        last = next((a.verdicts for a in reversed(self._attempts) if a.verdicts), ())
+        return RewriteResult(
+            original=message,
+            query=original.query or message,
+            status=status,
+            attempts=tuple(self._attempts),
+            verdicts=last,
+            ambiguous=ambiguous,
+            edits=original.edits,
+            elapsed_s=elapsed_s,
+            language=language,
+        )
+
+
+class CircuitOpenError(Exception):
+    """The circuit breaker does not let a call through."""
+
+
+def _within(predict: Predict | Race, left: float | None) -> Predict | Race:
+    if isinstance(predict, Race):
+        return replace(predict, predicts=tuple(replace(p, timeout_s=left) for p in predict.predicts))
+    return replace(predict, timeout_s=left)
+
+
+def _yielded(operation: Operation) -> Flow[Any]:
+    return (yield operation)
+
+
+def _describe(error: Exception) -> str:
+    """Return an error's class, and its words only where they cannot hold a secret."""
+    if isinstance(error, CircuitOpenError):
+        return f"circuit open: {error}"
+    return type(error).__name__

@@ -1,0 +1,178 @@
+"""Writing a turn into memory: both messages together, once, or not at all."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.memory import BaseMemory
+
+from llama_index_condense_plus.turn.lock import ConversationLock
+from llama_index_condense_plus.turn.operations import TurnOperation
+
+logger = logging.getLogger(__name__)
+
+
+class _State(Enum):
+    OPEN = 0
+    WRITING = 1
+    CLOSED = 2
+
+
+class Commit:
+    """The right to write one turn; it holds the conversation's lock until the turn is written or given up."""
+
+    def __init__(self, memory: BaseMemory, lock: ConversationLock, message: str, *, keep: int | None = None) -> None:
+        """Prepare to write a turn.
+
+        Args:
+            memory: where to.
+            lock: the conversation's lock.
+            message: the user's words.
+            keep: None: append. A number: keep this many stored messages and replace what follows.
+        """
+        self._memory = memory
+        self._lock = lock
+        self._user = ChatMessage(role=MessageRole.USER, content=message)
+        self._keep = keep
+        self._state = _State.OPEN
+        self._wiped = False
+        self._mutex = threading.Lock()
+        self.holds_lock = False
+        self.on_closed: Callable[[Commit], None] | None = None
+        self.on_written: Callable[[], None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True until the turn is written or given up."""
+        return self._state is _State.OPEN
+
+    @property
+    def lock(self) -> ConversationLock:
+        """The conversation's lock."""
+        return self._lock
+
+    def write(self, answer: ChatMessage) -> None:
+        """Write the user's message and an answer; does nothing if the turn was given up.
+
+        Raises:
+            Exception: what the memory raises; the history is then as it was.
+        """
+        if not self._begin():
+            return
+        try:
+            if not self.holds_lock:
+                self._lock.acquire()
+                self.holds_lock = True
+            pair = [self._user, answer]
+            if self._keep is not None:
+                self._memory.set([*self._memory.get_all()[: self._keep], *pair])
+            else:
+                self._append(pair)
+            if self._wiped:
+                self._memory.reset()
+        finally:
+            self._close()
+        self._notify()
+
+    async def awrite(self, answer: ChatMessage) -> None:
+        """Write like ``write``, without blocking the event loop."""
+        if not self._begin():
+            return
+        try:
+            if not self.holds_lock:
+                await self._lock.aacquire()
+                self.holds_lock = True
+            pair = [self._user, answer]
+            if self._keep is not None:
+                await self._memory.aset([*(await self._memory.aget_all())[: self._keep], *pair])
+            else:
+                await self._aappend(pair)
+            if self._wiped:
+                await self._memory.areset()
+        finally:
+            self._close()
+        self._notify()
+
+    def abandon(self) -> None:
+        """Give the turn up: nothing is written, the next turn may run. Does nothing once the turn is closed."""
+        with self._mutex:
+            if self._state is not _State.OPEN:
+                self._wiped = self._wiped or self._state is _State.WRITING
+                return
+            self._state = _State.WRITING
+        self._close()
+
+    def _begin(self) -> bool:
+        with self._mutex:
+            if self._state is not _State.OPEN:
+                return False
+            self._state = _State.WRITING
+            return True
+
+    def _close(self) -> None:
+        with self._mutex:
+            self._state = _State.CLOSED
+            held, self.holds_lock = self.holds_lock, False
+        if self.on_closed:
+            self.on_closed(self)
+        if held:
+            self._lock.release()
+
+    def _notify(self) -> None:
+        if self.on_written and not self._wiped:
+            self.on_written()
+
+    def _append(self, pair: list[ChatMessage]) -> None:
+        try:
+            self._memory.put_messages(pair)
+        except Exception as error:
+            stored = self._memory.get_all()
+            if _is_whole(stored, pair, error):
+                return
+            if _is_half(stored, pair):
+                self._memory.set(stored[:-1])
+            raise
+
+    async def _aappend(self, pair: list[ChatMessage]) -> None:
+        try:
+            await self._memory.aput_messages(pair)
+        except Exception as error:
+            stored = await self._memory.aget_all()
+            if _is_whole(stored, pair, error):
+                return
+            if _is_half(stored, pair):
+                await self._memory.aset(stored[:-1])
+            raise
+
+
+def _is_whole(stored: Sequence[ChatMessage], pair: Sequence[ChatMessage], error: Exception) -> bool:
+    """Return True if both messages are stored, and only what the memory did afterwards failed."""
+    whole = [m.content for m in stored[-2:]] == [m.content for m in pair]
+    if whole:
+        logger.warning("The turn is stored, but the memory's upkeep failed: %s", type(error).__name__)
+    return whole
+
+
+def _is_half(stored: Sequence[ChatMessage], pair: Sequence[ChatMessage]) -> bool:
+    return bool(stored) and stored[-1].role == MessageRole.USER and stored[-1].content == pair[0].content
+
+
+@dataclass(frozen=True)
+class Write(TurnOperation[None]):
+    """Write the turn's two messages."""
+
+    commit: Commit
+    answer: ChatMessage
+    name: ClassVar[str] = "memory"
+
+    def run(self) -> None:
+        self.commit.write(self.answer)
+
+    async def arun(self) -> None:
+        await self.commit.awrite(self.answer)

@@ -1,0 +1,232 @@
+"""A streaming response whose reader always ends and whose turn is stored whether or not it is read."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, cast
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.chat_engine.utils import aresponse_gen_from_query_engine, response_gen_from_query_engine
+from llama_index.core.memory import BaseMemory
+from llama_index.core.tools import ToolOutput
+
+from llama_index_condense_plus import workers
+from llama_index_condense_plus.errors import AnswerTimeoutError, CondensePlusError
+from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.turn.commit import Commit
+from llama_index_condense_plus.turn.operations import TurnOperation
+
+logger = logging.getLogger(__name__)
+_END = None
+_tasks: set[asyncio.Task[None]] = set()  # an event loop keeps only weak references
+
+
+class _CommitAsMemory:
+    """What LlamaIndex's stream writer is given as memory: its one message closes the turn."""
+
+    def __init__(self, commit: Commit) -> None:
+        self.commit = commit
+
+    def put(self, message: ChatMessage) -> None:
+        self.commit.write(message)
+
+    async def aput(self, message: ChatMessage) -> None:
+        await self.commit.awrite(message)
+
+
+@dataclass
+class CondensePlusStreamingResponse(StreamingAgentChatResponse):
+    """LlamaIndex's streaming response with the turn's trace; its reader waits instead of polling."""
+
+    trace: CondenseTrace | None = None
+    """What was searched, and why."""
+    _timer: threading.Timer | None = field(default=None, repr=False)
+
+    def start(self, commit: Commit, timeout_s: float | None) -> None:
+        """Read the model's stream in a thread and store the turn at its end."""
+        self._watch(commit, timeout_s)
+        self.write_response_to_history_thread = workers.spawn(partial(self._write, commit), "writer", is_writer=True)
+
+    def astart(self, commit: Commit, timeout_s: float | None) -> None:
+        """Read the model's stream in a task and store the turn at its end."""
+        self._ensure_async_setup()
+        task = asyncio.get_running_loop().create_task(self._awrite(commit, timeout_s))
+        _tasks.add(task)
+        task.add_done_callback(_tasks.discard)
+        self.awrite_response_to_history_task = task
+
+    @property
+    def response_gen(self) -> Generator[str, None, None]:
+        """Yield the answer's text as it arrives.
+
+        Raises:
+            Exception: what the model's stream raised.
+        """
+        yielded = False
+        try:
+            while not (self._finished and self.queue.empty()):
+                delta = self.queue.get()
+                if delta is _END:
+                    break
+                if delta:
+                    self.unformatted_response += delta
+                    yielded = True
+                    yield delta
+            if self.exception is not None:
+                raise self.exception
+            self.response = self.unformatted_response.strip()
+            if not yielded:
+                yield self.response
+        finally:
+            thread, self.write_response_to_history_thread = self.write_response_to_history_thread, None
+            if thread is not None and self.exception is None:
+                thread.join()
+
+    async def async_response_gen(self) -> AsyncGenerator[str, None]:
+        """Yield the answer's text as it arrives.
+
+        Raises:
+            Exception: what the model's stream raised.
+        """
+        self._ensure_async_setup()
+        queue = cast("asyncio.Queue[str | None]", self.aqueue)
+        yielded = False
+        try:
+            while not (self._finished and queue.empty()):
+                delta = await queue.get()
+                if delta is _END:
+                    break
+                if delta:
+                    self.unformatted_response += delta
+                    yielded = True
+                    yield delta
+            if self.exception is not None:
+                raise self.exception
+            self.response = self.unformatted_response.strip()
+            if not yielded:
+                yield self.response
+        finally:
+            task, self.awrite_response_to_history_task = self.awrite_response_to_history_task, None
+            if task is not None:
+                await asyncio.wait({task})  # unlike awaiting it, a cancelled reader leaves the writer alone
+
+    def __str__(self) -> str:
+        """Return the answer as far as it has been read, or all of it once it is stored."""
+        return self.response or self.unformatted_response
+
+    @property
+    def _finished(self) -> bool:
+        return self.is_done or self.exception is not None
+
+    def _write(self, commit: Commit) -> None:
+        try:
+            self.write_response_to_history(cast(BaseMemory, _CommitAsMemory(commit)))
+            commit.write(ChatMessage(role=MessageRole.ASSISTANT, content=self.response))  # an empty stream
+        except Exception as error:  # noqa: BLE001 - the reader raises it
+            self._fail(error)
+        finally:
+            self._end(commit)
+            self.queue.put_nowait(_END)
+
+    async def _awrite(self, commit: Commit, timeout_s: float | None) -> None:
+        queue = cast("asyncio.Queue[str | None]", self.aqueue)
+        try:
+            writing = self.awrite_response_to_history(cast(BaseMemory, _CommitAsMemory(commit)))
+            await asyncio.wait_for(writing, timeout_s)
+            await commit.awrite(ChatMessage(role=MessageRole.ASSISTANT, content=self.response))
+        except asyncio.CancelledError:
+            self._fail(CondensePlusError("The stream was cancelled before its end; the turn is not stored."))
+            raise
+        except asyncio.TimeoutError as error:
+            self._fail(_too_late(timeout_s) if timeout_s is not None else error)
+        except Exception as error:  # noqa: BLE001 - the reader raises it
+            self._fail(error)
+        finally:
+            self._end(commit)
+            queue.put_nowait(_END)
+
+    def _fail(self, error: Exception) -> None:
+        self.exception = self.exception or error
+        logger.debug("The stream ended early: %s", type(error).__name__)
+
+    def _end(self, commit: Commit) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        commit.abandon()
+        self.is_done = True
+
+    def _watch(self, commit: Commit, timeout_s: float | None) -> None:
+        """Give a hung stream up when its time is over: the thread that reads it cannot be interrupted."""
+        if timeout_s is None:
+            return
+
+        def give_up() -> None:
+            if commit.is_open:
+                self._fail(_too_late(timeout_s))
+                commit.abandon()
+                self.queue.put_nowait(_END)
+
+        self._timer = threading.Timer(timeout_s, give_up)
+        self._timer.daemon = True
+        self._timer.start()
+
+
+def _too_late(timeout_s: float) -> AnswerTimeoutError:
+    return AnswerTimeoutError(f"The answer's stream did not end within answer.timeout_s = {timeout_s:g} s.")
+
+
+@dataclass(frozen=True)
+class Deliver(TurnOperation[CondensePlusStreamingResponse]):
+    """Hand the reader a stream and store the turn behind it."""
+
+    answer: Any
+    source: ToolOutput | None
+    trace: CondenseTrace
+    commit: Commit
+    stream_timeout_s: float | None
+    name: ClassVar[str] = "stream"
+
+    def run(self) -> CondensePlusStreamingResponse:
+        response = self._response()
+        response.chat_stream = response_gen_from_query_engine(cast(Any, _tokens(self.answer)))
+        response.start(self.commit, self.stream_timeout_s)
+        return response
+
+    async def arun(self) -> CondensePlusStreamingResponse:
+        response = self._response()
+        response.achat_stream = aresponse_gen_from_query_engine(cast(Any, _atokens(self.answer)))
+        response.astart(self.commit, self.stream_timeout_s)
+        return response
+
+    def _response(self) -> CondensePlusStreamingResponse:
+        return CondensePlusStreamingResponse(
+            sources=[self.source] if self.source else [],
+            source_nodes=list(getattr(self.answer, "source_nodes", [])),  # core leaves async streams out
+            trace=self.trace,
+        )
+
+
+def _tokens(answer: Any) -> Iterator[str]:
+    if isinstance(answer, StreamingResponse):
+        yield from answer.response_gen
+    else:
+        yield str(answer)
+
+
+async def _atokens(answer: Any) -> AsyncIterator[str]:
+    if isinstance(answer, AsyncStreamingResponse):
+        async for token in answer.async_response_gen():
+            yield token
+    elif isinstance(answer, StreamingResponse):  # a synthesizer without an asynchronous stream
+        tokens = iter(answer.response_gen)
+        while (token := await asyncio.wrap_future(workers.submit(partial(next, tokens, None), "stream"))) is not None:
+            yield token
+    else:
+        yield str(answer)
