@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, Protocol, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.llm import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.query_engine import TransformQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.settings import Settings
-from llama_index.core.vector_stores.types import MetadataFilters
+from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
 
 from llama_index_condense_plus.errors import ConfigurationError
 
@@ -69,32 +72,38 @@ def innermost(query_engine: BaseQueryEngine) -> BaseQueryEngine:
 
 def retriever_of(query_engine: BaseQueryEngine) -> BaseRetriever:
     """Return the retriever of an engine that has one."""
-    return cast(Any, innermost(query_engine))._retriever  # type: ignore[no-any-return]
+    return cast("Any", innermost(query_engine))._retriever  # type: ignore[no-any-return]
 
 
 def synthesizer_of(query_engine: BaseQueryEngine) -> BaseSynthesizer:
     """Return the response synthesizer of an engine that has a retriever."""
-    return cast(Any, innermost(query_engine))._response_synthesizer  # type: ignore[no-any-return]
+    return cast("Any", innermost(query_engine))._response_synthesizer  # type: ignore[no-any-return]
 
 
 def postprocessors_of(query_engine: BaseQueryEngine) -> Sequence[BaseNodePostprocessor]:
     """Return the node postprocessors of an engine that has a retriever."""
-    return cast(Any, innermost(query_engine))._node_postprocessors or ()
+    return cast("Any", innermost(query_engine))._node_postprocessors or ()
 
 
-def for_turn(query_engine: BaseQueryEngine, retriever: BaseRetriever, synthesis: Synthesis) -> BaseQueryEngine:
+def for_turn(
+    query_engine: BaseQueryEngine, retriever: BaseRetriever, synthesis: Synthesis, first: Any = None
+) -> BaseQueryEngine:
     """Return a shallow copy of an engine, for one turn, with its retriever and its synthesizer replaced.
+
+    ``first``, if given, stands before the caller's postprocessors.
 
     A copy, not a new engine: overridden methods, callbacks and query transforms go on working, and nothing that the
     engine's other users share is touched.
     """
     clone = copy.copy(query_engine)
     if isinstance(clone, TransformQueryEngine):
-        clone._query_engine = for_turn(clone._query_engine, retriever, synthesis)
+        clone._query_engine = for_turn(clone._query_engine, retriever, synthesis, first)
         return clone
-    parts = cast(Any, clone)
+    parts = cast("Any", clone)
     parts._retriever = retriever
     parts._response_synthesizer = synthesis
+    if first is not None:
+        parts._node_postprocessors = [first, *(parts._node_postprocessors or ())]
     return clone
 
 
@@ -105,6 +114,11 @@ def synthesizer_for_turn(synthesizer: BaseSynthesizer, *, streaming: bool) -> Ba
     return clone
 
 
+def wrap_prompts(synthesizer: BaseSynthesizer, wrap: Callable[[BasePromptTemplate], BasePromptTemplate]) -> None:
+    """Replace a synthesizer's own prompts; those of shared sub-modules stay, and nothing is deep-copied."""
+    synthesizer._update_prompts({name: wrap(prompt) for name, prompt in synthesizer._get_prompts().items()})
+
+
 def empty_response_of(synthesizer: BaseSynthesizer) -> str:
     """Return the fixed text of a synthesizer that is given no nodes."""
     return getattr(synthesizer, "_empty_response", "Empty Response")
@@ -112,7 +126,7 @@ def empty_response_of(synthesizer: BaseSynthesizer) -> str:
 
 def llm_of(query_engine: BaseQueryEngine) -> LLM | None:
     """Return the model that a query engine answers with, if it can be seen."""
-    inner = cast(Any, innermost(query_engine))
+    inner = cast("Any", innermost(query_engine))
     found = getattr(getattr(inner, "_response_synthesizer", None), "_llm", None) or getattr(inner, "_llm", None)
     return found if isinstance(found, LLM) else None
 
@@ -138,7 +152,30 @@ def with_filters(retriever: BaseRetriever, filters: MetadataFilters) -> BaseRetr
             f"filters: {type(retriever).__name__} takes no metadata filters. Give a retriever of your own with "
             "retriever=… in place of filters=…."
         )
-    clone = cast(Any, copy.copy(retriever))
+    clone = cast("Any", copy.copy(retriever))
     own = clone._filters
     clone._filters = MetadataFilters(filters=[own, filters]) if own else filters
-    return cast(BaseRetriever, clone)
+    return cast("BaseRetriever", clone)
+
+
+def embed_model_of(retriever: BaseRetriever) -> BaseEmbedding | None:
+    """Return the model that a vector retriever embeds its query with; None if it does not embed."""
+    if isinstance(retriever, VectorIndexRetriever) and retriever._needs_embedding():
+        return retriever._embed_model
+    return None
+
+
+def embeds_queries_as_texts(model: BaseEmbedding) -> bool:
+    """Return True if a model is known to embed queries and passages alike, as OpenAI's do."""
+    query_engine = getattr(model, "_query_engine", None)
+    return query_engine is not None and query_engine == getattr(model, "_text_engine", None)
+
+
+def retrieves_asynchronously(retriever: BaseRetriever) -> bool:
+    """Return False if the retriever's asynchronous side is its blocking one, or its vector store has none."""
+    if type(retriever)._aretrieve is BaseRetriever._aretrieve:
+        return False
+    if not isinstance(retriever, VectorIndexRetriever):
+        return True
+    store = retriever._vector_store
+    return type(store).aquery is not BasePydanticVectorStore.aquery and getattr(store, "_aclient", store) is not None

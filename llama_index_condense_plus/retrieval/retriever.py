@@ -1,0 +1,161 @@
+"""Searches a plan with any retriever, in LlamaIndex's own terms: usable outside the engine too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.protocols import QueryPlanner
+from llama_index_condense_plus.retrieval import searching
+from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method
+from llama_index_condense_plus.retrieval.jobs import Job, Started
+from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner, bundles, is_low_recall, query_key
+from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.types import (
+    HistoryWindow,
+    PlannedQuery,
+    QueryPlan,
+    RankedList,
+    RewriteResult,
+    RewriteStatus,
+)
+
+
+class PlanRetriever(BaseRetriever):
+    """Searches each query of a plan with each retriever, at once, and fuses what they find.
+
+    Without a plan and without a rewrite, the query it is asked is searched alone.
+
+    Args:
+        retriever: any retriever, or several by name: then each query goes to each, and provenance tells the name.
+        plan: what to search.
+        result: a ready standalone question, from which the plan is made; a workflow's retry passes the same one.
+        window: the conversation, for the plan.
+        settings: the settings tree; none: the process's defaults.
+        planner: makes the plan from ``result``; none: ``DefaultQueryPlanner``.
+        single_query: names of retrievers that are given the plan's first query only.
+        prefetched: retrievals already under way, by the words of their query; with a single retriever only.
+        for_postprocessors: True: return all ``fusion.candidates``, for a reranker that cuts; False: cut to ``top_k``.
+        observe: called with the ranked lists of each retrieval, for a trace.
+        max_parallel: most retrievals at the same time.
+        callback_manager: LlamaIndex's callbacks.
+
+    Raises:
+        ConfigurationError: both or contradictory arguments, or an unknown fusion method.
+
+    Example:
+        ``RetrieverQueryEngine.from_args(PlanRetriever(index.as_retriever(), result=result), llm=llm)``
+    """
+
+    def __init__(
+        self,
+        retriever: BaseRetriever | Mapping[str, BaseRetriever],
+        *,
+        plan: QueryPlan | None = None,
+        result: RewriteResult | None = None,
+        window: HistoryWindow | None = None,
+        settings: CondensePlusSettings | None = None,
+        planner: QueryPlanner | None = None,
+        single_query: Sequence[str] = (),
+        prefetched: Mapping[str, Started] | None = None,
+        for_postprocessors: bool = False,
+        observe: Callable[[Sequence[RankedList]], None] | None = None,
+        max_parallel: int = 16,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        if plan is not None and result is not None:
+            raise ConfigurationError("PlanRetriever: give plan or result, not both.")
+        retrievers = dict(retriever) if isinstance(retriever, Mapping) else {"": retriever}
+        if not retrievers:
+            raise ConfigurationError("PlanRetriever: give at least one retriever.")
+        unknown = [name for name in single_query if name not in retrievers]
+        if unknown:
+            raise ConfigurationError(f"PlanRetriever: single_query names no retriever: {', '.join(unknown)}.")
+        self.settings = settings or CondensePlusSettings()
+        fusion_method(self.settings.fusion)
+        self.retrievers = retrievers
+        self._planner = planner or DefaultQueryPlanner(self.settings.retrieval)
+        self._result = result
+        self._window = window or HistoryWindow()
+        self._plan = plan
+        self._single_query = frozenset(single_query)
+        self._prefetched = {query_key(text): started for text, started in (prefetched or {}).items()}
+        self._for_postprocessors = for_postprocessors
+        self._observe = observe
+        self._max_parallel = max(1, max_parallel)
+        super().__init__(callback_manager=callback_manager)
+
+    @property
+    def similarity_top_k(self) -> int | None:
+        """Most nodes of an answer: ``fusion.top_k``, else the greatest of the retrievers' own, if they have one."""
+        own = [getattr(retriever, "similarity_top_k", None) for retriever in self.retrievers.values()]
+        return self.settings.fusion.top_k or max((k for k in own if isinstance(k, int)), default=None)
+
+    def plan_for(self, query_bundle: QueryBundle) -> QueryPlan:
+        """Return what is searched when this bundle is asked.
+
+        Words that belong to neither the plan nor the user's question (a query transform has changed them) take the
+        place of the plan's first query.
+        """
+        text = query_bundle.query_str
+        if self._plan is not None:
+            plan = self._plan
+        elif self._result is not None:
+            plan = self._planner.plan(self._result, self._window)
+        else:
+            plain = RewriteResult(text, text, RewriteStatus.SKIPPED)
+            plan = self._planner.plan(plain, self._window)
+        known = {query_key(query.text) for query in plan.queries}
+        if self._result is not None:
+            known.add(query_key(self._result.original))
+        if query_key(text) in known or not text.strip():
+            return plan
+        first = plan.queries[0]
+        changed = PlannedQuery(text, first.role, first.weight)
+        return QueryPlan((changed, *plan.queries[1:]), f"{plan.reason}; changed by a query transform", plan.reserve)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        plan = self.plan_for(query_bundle)
+        lists = searching.search(self._jobs(plan, query_bundle), self._timeout_s, self._max_parallel)
+        if plan.reserve and self._is_low(lists):
+            more = self._jobs(QueryPlan(plan.reserve), query_bundle)
+            lists += searching.search(more, self._timeout_s, self._max_parallel)
+        return self._fused(lists)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        plan = self.plan_for(query_bundle)
+        lists = await searching.asearch(self._jobs(plan, query_bundle), self._timeout_s, self._max_parallel)
+        if plan.reserve and self._is_low(lists):
+            more = self._jobs(QueryPlan(plan.reserve), query_bundle)
+            lists += await searching.asearch(more, self._timeout_s, self._max_parallel)
+        return self._fused(lists)
+
+    @property
+    def _timeout_s(self) -> float | None:
+        return self.settings.retrieval.timeout_s
+
+    def _jobs(self, plan: QueryPlan, template: QueryBundle) -> list[Job]:
+        jobs = []
+        for name, retriever in self.retrievers.items():
+            wanted = bundles(plan, template)
+            if name in self._single_query:
+                wanted = wanted[:1]
+            for query, bundle in zip(plan.queries, wanted, strict=False):
+                started = self._prefetched.get(query_key(query.text))
+                jobs.append(Job(query, bundle, retriever, name, started))
+        return jobs
+
+    def _is_low(self, lists: Sequence[RankedList]) -> bool:
+        return is_low_recall([node for ranked in lists for node in ranked.nodes], self.settings.retrieval)
+
+    def _fused(self, lists: list[RankedList]) -> list[NodeWithScore]:
+        if self._observe is not None:
+            self._observe(tuple(lists))
+        searching.raise_if_all_failed(lists)
+        top_k = self.similarity_top_k or max(len(ranked.nodes) for ranked in lists)
+        limit = candidates(lists, self.settings.fusion, top_k) if self._for_postprocessors else top_k
+        return fuse(lists, self.settings.fusion, limit)

@@ -1,0 +1,156 @@
+"""Performing a plan's retrievals at once: threads in sync, tasks in async, each with its own deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llama_index_condense_plus import _compat, workers
+from llama_index_condense_plus.errors import RetrievalFailedError
+from llama_index_condense_plus.retrieval.jobs import Job, aembed_together, embed_together
+from llama_index_condense_plus.types import RankedList
+
+
+def search(jobs: Sequence[Job], timeout_s: float | None = None, max_parallel: int = 16) -> list[RankedList]:
+    """Perform retrievals in daemon threads and return their lists in the order of the jobs.
+
+    A single retrieval without a deadline is performed in the calling thread.
+
+    Args:
+        jobs: what to search; one that fails or is late becomes an empty list with an error.
+        timeout_s: deadline of each retrieval in seconds.
+        max_parallel: most threads at a time.
+    """
+    if len(jobs) == 1 and jobs[0].started is None and timeout_s is None:
+        return [_now(jobs[0])]
+    embed_together([job for job in jobs if job.started is None], timeout_s)
+    slots = threading.Semaphore(max_parallel)
+    running = [_Running(job, slots, timeout_s) for job in jobs]
+    return [one.result() for one in running]
+
+
+async def asearch(jobs: Sequence[Job], timeout_s: float | None = None, max_parallel: int = 16) -> list[RankedList]:
+    """Perform retrievals on the running loop and return their lists in the order of the jobs.
+
+    Args:
+        jobs: what to search; one that fails or is late becomes an empty list with an error.
+        timeout_s: deadline of each retrieval in seconds.
+        max_parallel: most retrievals at a time.
+    """
+    await aembed_together([job for job in jobs if job.started is None], timeout_s)
+    slots = asyncio.Semaphore(max_parallel)
+    tasks = [asyncio.ensure_future(_arun(job, slots, timeout_s)) for job in jobs]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def raise_if_all_failed(lists: Sequence[RankedList]) -> None:
+    """Raise if no retrieval succeeded.
+
+    Raises:
+        RetrievalFailedError: every retrieval failed; the message names the first failure.
+    """
+    if lists and all(ranked.error for ranked in lists):
+        raise RetrievalFailedError(f"All {len(lists)} retrievals failed; the first: {lists[0].error}")
+
+
+async def aretrieve(retriever: BaseRetriever, bundle: QueryBundle) -> list[NodeWithScore]:
+    """Retrieve without blocking the loop: a retriever, store or client without an asynchronous side runs in a thread.
+
+    Args:
+        retriever: who searches.
+        bundle: what is searched.
+    """
+    if not _compat.retrieves_asynchronously(retriever):
+        return await _in_thread(retriever, bundle)
+    try:
+        return await retriever.aretrieve(bundle)
+    except (AttributeError, NotImplementedError, ValueError) as error:
+        if not _lacks_async_side(error):
+            raise
+        return await _in_thread(retriever, bundle)
+
+
+async def _in_thread(retriever: BaseRetriever, bundle: QueryBundle) -> list[NodeWithScore]:
+    return await asyncio.wrap_future(workers.submit(lambda: retriever.retrieve(bundle), "retrieval"))
+
+
+def _lacks_async_side(error: Exception) -> bool:
+    """Return True if a client was never given, as with ``QdrantVectorStore(client=…)`` without ``aclient``."""
+    words = str(error).lower()
+    return isinstance(error, NotImplementedError) or "async client" in words or "'nonetype' object" in words
+
+
+class _Running:
+    """A retrieval in a thread of its own, or one that was started before."""
+
+    def __init__(self, job: Job, slots: threading.Semaphore, timeout_s: float | None) -> None:
+        self.job, self.timeout_s, self.start = job, timeout_s, time.perf_counter()
+        self.future: Future[list[NodeWithScore]] = Future()
+        if job.started is not None:
+            self.future = job.started  # type: ignore[assignment]
+        elif not slots.acquire(timeout=timeout_s):
+            self.future.set_exception(_late(timeout_s))
+        else:
+            self.start = time.perf_counter()
+            try:
+                self.future = workers.submit(lambda: job.retriever.retrieve(job.bundle), "retrieval")
+            except Exception as error:  # noqa: BLE001 - no thread to be had: this query failed
+                self.future.set_exception(error)
+            self.future.add_done_callback(lambda _: slots.release())
+
+    def result(self) -> RankedList:
+        left = None if self.timeout_s is None else max(0.0, self.start + self.timeout_s - time.perf_counter())
+        try:
+            return _listed(self.job, self.start, self.future.result(left))
+        except FutureTimeoutError as error:
+            return _failed(self.job, self.start, error if self.future.done() else _late(self.timeout_s))
+        except Exception as error:  # noqa: BLE001 - one failing query does not fail the turn
+            return _failed(self.job, self.start, error)
+
+
+async def _arun(job: Job, slots: asyncio.Semaphore, timeout_s: float | None) -> RankedList:
+    start = time.perf_counter()
+    try:
+        if job.started is not None:
+            task = asyncio.ensure_future(job.started)  # type: ignore[arg-type]
+            return _listed(job, start, await asyncio.wait_for(task, timeout_s))
+        async with slots:
+            start = time.perf_counter()
+            return _listed(job, start, await asyncio.wait_for(aretrieve(job.retriever, job.bundle), timeout_s))
+    except (asyncio.TimeoutError, TimeoutError) as error:
+        is_ours = timeout_s is not None and time.perf_counter() - start >= timeout_s
+        return _failed(job, start, _late(timeout_s) if is_ours else error)
+    except Exception as error:  # noqa: BLE001 - one failing query does not fail the turn
+        return _failed(job, start, error)
+
+
+def _now(job: Job) -> RankedList:
+    start = time.perf_counter()
+    try:
+        return _listed(job, start, job.retriever.retrieve(job.bundle))
+    except Exception as error:  # noqa: BLE001 - reported as every failing query is
+        return _failed(job, start, error)
+
+
+def _listed(job: Job, start: float, nodes: Sequence[NodeWithScore] | None) -> RankedList:
+    return RankedList(job.query, tuple(nodes or ()), time.perf_counter() - start, source=job.source)
+
+
+def _failed(job: Job, start: float, error: Exception) -> RankedList:
+    words = f"{type(error).__name__}: {error}"
+    return RankedList(job.query, (), time.perf_counter() - start, error=words, source=job.source)
+
+
+def _late(timeout_s: float | None) -> TimeoutError:
+    return TimeoutError(f"the retrieval took longer than {timeout_s:g} s")
