@@ -1,0 +1,73 @@
+"""Finding the items of a list in running text, for "the second one" and for cutting lists item by item."""
+
+from __future__ import annotations
+
+import re
+
+_LINE_ITEM = re.compile(
+    r"^\s*(?:[-*•·●▪–]\s+|\(?\d{1,2}[.)、）:：]\s*|[（(]\d{1,2}[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]{1,2}[、.．:：]\s*"
+    r"|第[一二三四五六七八九十]{1,2}[种个点步条项款类][:：,，是]?\s*|[A-Ha-h][.)、）]\s*)"
+)
+_INLINE_MARKS = (
+    re.compile(r"(?:(?<=\s)|(?<=[:：;；,，。.!！])|^)(?:\(?\d{1,2}[.)、）]|[（(]\d{1,2}[)）])(?!\d)\s*"),
+    re.compile(r"[①-⑳]\s*"),
+    re.compile(r"第[一二三四五六七八九十][种个点步条项款类](?:方案|方法|办法|选择)?[:：,，是]*\s*"),
+    re.compile(r"(?:(?<=[:：;；,，。])|^)[一二三四五六七八九]是\s*"),
+    re.compile(r"(?:(?<=[:：;；,，。])|^)(?:首先|其次|再次|最后|第[一二三四五六七八九])[是,，:：]?\s*"),
+    re.compile(r"\b(?:first|second|third|fourth|fifth)(?:ly)?[,:]\s*", re.IGNORECASE),
+)
+_ENUMERATION = re.compile(r"[^、，,。；;：:！!？?\n]{1,24}(?:、[^、，,。；;：:！!？?\n]{1,24}){1,}")
+_PHRASE = r"[\w'’.+#-]+(?: [\w'’.+#-]+){0,4}"
+_COMMA_SERIES = re.compile(rf"\b{_PHRASE}(?:, {_PHRASE})+,? (?:and|or) {_PHRASE}")
+_HAN_GLUE = re.compile(r"(?:以及|还有|和|与|及|或者?|或是)")
+_LEAD = re.compile(r"^.*?(?:包括|分别是|比如|例如|如|有|是|推荐|为|：|:)")
+_TAIL = re.compile(r"(?:等等?|这?[两三四五六七八九几]?[种个款部首类].*)$")
+_END = re.compile(r"[;；。.,，\s]+$")
+_MIN_ITEMS = 2
+
+
+def split_items(text: str) -> list[str]:
+    """Return a text's prose and list items as separate segments, in order; one segment if it holds no list."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if sum(_LINE_ITEM.match(line) is not None for line in lines) < _MIN_ITEMS:
+        return [text]
+    segments: list[str] = []
+    for line in lines:
+        if _LINE_ITEM.match(line) or not segments or _LINE_ITEM.match(segments[-1]):
+            segments.append(line)
+        else:
+            segments[-1] += "\n" + line
+    return segments
+
+
+def list_items(text: str) -> tuple[str, ...]:
+    """Return the items of the text's list without their marks, in order; empty if there is none.
+
+    Lists on lines come first, then numbered ones inside a sentence, then enumerations ("A、B和C", "A, B and C").
+    """
+    lines = [line.strip() for line in text.split("\n")]
+    marked = [_END.sub("", _LINE_ITEM.sub("", line)) for line in lines if _LINE_ITEM.match(line)]
+    if len(marked) >= _MIN_ITEMS:
+        return tuple(item for item in marked if item)
+    for mark in _INLINE_MARKS:
+        parts = mark.split(text)[1:]
+        items = [_END.sub("", part.split("\n")[0].split("。")[0]) for part in parts]
+        items = [item for item in items if item]
+        if len(items) >= _MIN_ITEMS:
+            return tuple(items)
+    return _enumeration(text)
+
+
+def _enumeration(text: str) -> tuple[str, ...]:
+    best: tuple[str, ...] = ()
+    for match in _ENUMERATION.finditer(text):
+        parts = match.group().split("、")
+        parts = [*parts[:-1], *_HAN_GLUE.split(_TAIL.sub("", parts[-1]), maxsplit=1)]
+        parts[0] = _LEAD.sub("", parts[0])
+        items = tuple(part.strip() for part in parts if part.strip())
+        best = items if len(items) >= len(best) else best
+    for match in _COMMA_SERIES.finditer(text):
+        parts = re.split(r",? (?:and|or) |, ", match.group())
+        items = tuple(part.strip() for part in parts if part.strip())
+        best = items if len(items) >= len(best) else best
+    return best if len(best) >= _MIN_ITEMS else ()

@@ -1,0 +1,179 @@
+"""Building the rewriting model's prompt: static text first, the conversation quoted so that it cannot break out."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from pydantic import BaseModel, Field, ValidationError
+
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.languages.base import registered_lexicons
+from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.rewriting.history import render
+from llama_index_condense_plus.settings.reading import read_toml
+from llama_index_condense_plus.settings.sections import RewriteSettings
+from llama_index_condense_plus.types import RewriteRequest, WindowMessage
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Clock = Callable[[], datetime]
+OutputForm = Literal["text", "json", "structured"]
+
+MAX_NAMES = 8
+"""Names shown to the model: more distract a small one."""
+_TAGS = re.compile(r"<(\s*/?\s*(?:conversation|message|names|example|date)\b)", re.IGNORECASE)
+_WHITESPACE = re.compile(r"\s+")
+
+
+class StandaloneQuestion(BaseModel):
+    """A question that can be searched on its own."""
+
+    query: str = Field(description="The user's last message, rewritten so that it can be searched on its own.")
+
+
+class Shot(BaseModel):
+    """An example shown to the model."""
+
+    history: list[tuple[Literal["user", "assistant"], str]]
+    question: str
+    rewrite: str
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTexts:
+    """The wording of one language's prompt."""
+
+    instruction: str
+    output_text: str
+    output_json: str
+    language: str
+    entities: str
+    date: str
+    examples: str
+    ask: str
+    weekdays: tuple[str, ...]
+    relative_time: tuple[str, ...]
+    shots: tuple[Shot, ...]
+
+
+@cache
+def prompt_texts(language: str) -> PromptTexts:
+    """Return the built-in wording of a language; English for one that has none of its own."""
+    data = files("llama_index_condense_plus.rewriting") / "data" / "prompts.toml"
+    tables: Mapping[str, dict[str, Any]] = tomllib.loads(data.read_text(encoding="utf-8"))
+    table = tables.get(language, tables["en"])
+    shots = tuple(Shot.model_validate(shot) for shot in table["shots"])
+    words: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value.strip("\n") for key, value in table.items()
+    }
+    words["shots"] = shots
+    return PromptTexts(**words)
+
+
+def read_shots(path: Path) -> tuple[Shot, ...]:
+    """Read examples of the user's own: ``[[shots]]`` tables with history, question, rewrite and, optionally, language.
+
+    Raises:
+        ConfigurationError: the file cannot be read or holds something else.
+    """
+    entries = read_toml(path).get("shots")
+    if not isinstance(entries, list) or not entries:
+        raise ConfigurationError(f"{path} holds no [[shots]]: each needs history, question and rewrite.")
+    try:
+        return tuple(Shot.model_validate(entry) for entry in entries)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigurationError(f"{path}: shots.{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
+
+
+def build_prompt(
+    request: RewriteRequest,
+    settings: RewriteSettings,
+    *,
+    shots: Sequence[Shot] | None = None,
+    clock: Clock | None = None,
+) -> tuple[ChatMessage, ...]:
+    """Return the chat messages that ask for a standalone question.
+
+    Args:
+        request: the message, its window and the decision, whose language chooses the wording.
+        settings: output form and time zone.
+        shots: examples that replace the built-in ones; one without a language is shown for every language.
+        clock: the present time; default the system's, in ``settings.timezone``.
+    """
+    language = request.decision.language
+    texts = prompt_texts(language)
+    examples = texts.shots if shots is None else [s for s in shots if s.language in (None, language)]
+    parts = [texts.instruction, _output_rule(texts, settings.output)]
+    if examples:
+        parts.append(f"{texts.examples}\n\n" + "\n\n".join(_example(shot, texts, settings.output) for shot in examples))
+    if texts.weekdays is prompt_texts("en").weekdays and language not in ("en", "und"):
+        lexicon = registered_lexicons().get(language)
+        parts.append(texts.language.format(name=f" ({lexicon.name})" if lexicon and lexicon.name else ""))
+    moment = relative_time(request.message, language)
+    if moment:
+        parts.append(_date_line(texts, clock, settings.timezone))
+    parts.append(_task(request.window.text, request.message, _names(request), texts))
+    return (ChatMessage(role=MessageRole.USER, content="\n\n".join(parts)),)
+
+
+def relative_time(message: str, language: str) -> str:
+    """Return the first expression of relative time in a message, or an empty string."""
+    folded = fold(message)
+    hits = [(folded.find(words), words) for words in prompt_texts(language).relative_time if words in folded]
+    return min(hits)[1] if hits else ""
+
+
+def prompt_hash(messages: Sequence[ChatMessage]) -> str:
+    """Return a short hash of a rendered prompt, for trace, log and cache key."""
+    rendered = "\x1e".join(f"{m.role.value}\x1f{m.content or ''}" for m in messages)
+    return hashlib.sha256(rendered.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def quoted(text: str) -> str:
+    """Return text in which none of the prompt's own delimiters can be closed or opened."""
+    return _TAGS.sub(r"‹\1", text)
+
+
+def _output_rule(texts: PromptTexts, form: OutputForm) -> str:
+    return texts.output_text if form == "text" else texts.output_json
+
+
+def _example(shot: Shot, texts: PromptTexts, form: OutputForm) -> str:
+    said = [[WindowMessage(role=role, full_text=text, text=text) for role, text in shot.history]]
+    answer = shot.rewrite if form == "text" else StandaloneQuestion(query=shot.rewrite).model_dump_json()
+    return _task(render(said), shot.question, (), texts) + answer
+
+
+def _task(history: str, message: str, names: Sequence[str], texts: PromptTexts) -> str:
+    listed = texts.entities.format(names="；".join(names)) + "\n" if names else ""
+    said = f"<conversation>\n{quoted(history)}\n</conversation>\n"
+    return f"{said}{quoted(listed)}<message>{quoted(message.strip())}</message>\n{texts.ask}"
+
+
+def _names(request: RewriteRequest) -> list[str]:
+    names = [_WHITESPACE.sub(" ", e.text) for e in request.window.entities if e.kind not in ("term", "number")]
+    return list(dict.fromkeys(names))[:MAX_NAMES]
+
+
+def _date_line(texts: PromptTexts, clock: Clock | None, timezone: str | None) -> str:
+    zone: tzinfo | None = ZoneInfo(timezone) if timezone else None
+    now = clock() if clock else datetime.now(zone).astimezone(zone)
+    if zone and now.tzinfo:
+        now = now.astimezone(zone)
+    return texts.date.format(date=now.date().isoformat(), weekday=texts.weekdays[now.weekday()])

@@ -1,0 +1,217 @@
+"""The rewriters of the chain that ask a model or join turns, and the chain's construction."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from llama_index.core.base.llms.generic_utils import messages_to_history_str
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.chat_engine.condense_question import DEFAULT_PROMPT
+from llama_index.core.llms.llm import LLM
+from llama_index.core.prompts.base import BasePromptTemplate, PromptTemplate
+
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.operations import Flow, Predict, Race, Rewritten
+from llama_index_condense_plus.protocols import Rewriter
+from llama_index_condense_plus.rewriting.prompts import Clock, StandaloneQuestion, build_prompt, prompt_hash, read_shots
+from llama_index_condense_plus.rewriting.rules import RuleRewriter
+from llama_index_condense_plus.settings.sections import RewriteSettings
+from llama_index_condense_plus.types import RewriteRequest
+
+CHAT_HISTORY = "chat_history"
+"""Key of ``RewriteRequest.extra`` under which the engine passes the raw chat messages."""
+END_OF_CHAIN = "original"
+"""Name in ``rewrite.chain`` that stands for the user's own words."""
+
+
+class LLMRewriter:
+    """Asks a language model for a standalone question.
+
+    Args:
+        settings: the ``rewrite`` section.
+        llm: the model; None: the engine's.
+        prompt: a template of the user's own with ``{chat_history}`` and ``{question}``; it wins over the built-in one.
+        clock: the present time, for relative dates; default the system's.
+    """
+
+    name = "llm"
+
+    def __init__(
+        self,
+        settings: RewriteSettings | None = None,
+        *,
+        llm: LLM | None = None,
+        prompt: BasePromptTemplate | str | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.settings = settings or RewriteSettings()
+        self.llm = llm
+        self.prompt = as_template(prompt) if prompt is not None else _read_prompt(self.settings.prompt_file)
+        self._shots = read_shots(self.settings.shots_file) if self.settings.shots_file else None
+        self._clock = clock
+
+    def predict(self, request: RewriteRequest) -> Predict:
+        """Return the call that ``rewrite`` makes."""
+        options = {"temperature": self.settings.temperature, "max_tokens": self.settings.max_tokens}
+        if self.prompt is not None:
+            return Predict(
+                prompt=self.prompt,
+                prompt_args={"chat_history": request.window.text, "question": request.message},
+                options=options,
+                timeout_s=request.timeout_s,
+                llm=self.llm,
+            )
+        return Predict(
+            messages=build_prompt(request, self.settings, shots=self._shots, clock=self._clock),
+            options=options,
+            output_cls=StandaloneQuestion if self.settings.output == "structured" else None,
+            timeout_s=request.timeout_s,
+            llm=self.llm,
+        )
+
+    def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:
+        """Ask the model."""
+        prediction: Rewritten = yield self.predict(request)
+        return prediction
+
+
+class RacingRewriter:
+    """Asks several models at once and takes the first that answers.
+
+    Args:
+        llms: the models, at least two, fastest first.
+        settings: the ``rewrite`` section.
+        prompt: a template of the user's own.
+        clock: the present time, for relative dates.
+
+    Raises:
+        ConfigurationError: fewer than two models.
+    """
+
+    name = "llm"
+
+    def __init__(
+        self,
+        llms: Sequence[LLM],
+        settings: RewriteSettings | None = None,
+        *,
+        prompt: BasePromptTemplate | str | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        if len(llms) < 2:  # noqa: PLR2004
+            raise ConfigurationError("RacingRewriter needs at least two models; for one there is LLMRewriter.")
+        self._runners = [LLMRewriter(settings, llm=llm, prompt=prompt, clock=clock) for llm in llms]
+
+    def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:
+        """Ask all models."""
+        prediction: Rewritten = yield Race(tuple(runner.predict(request) for runner in self._runners))
+        return prediction
+
+
+class StockRewriter:
+    """Asks as LlamaIndex's CondenseQuestionChatEngine does: its prompt, the whole raw history, no options.
+
+    Args:
+        prompt: a template of the user's own with ``{chat_history}`` and ``{question}``.
+        llm: the model; None: the engine's.
+    """
+
+    name = "stock"
+
+    def __init__(self, *, prompt: BasePromptTemplate | str | None = None, llm: LLM | None = None) -> None:
+        self.prompt = DEFAULT_PROMPT if prompt is None else as_template(prompt)
+        self.llm = llm
+
+    def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:
+        """Ask the model, with the messages in ``request.extra["chat_history"]`` as they are."""
+        raw: Sequence[ChatMessage] | None = request.extra.get(CHAT_HISTORY)
+        history = request.window.text if raw is None else messages_to_history_str(raw)
+        prediction: Rewritten = yield Predict(
+            prompt=self.prompt,
+            prompt_args={"question": request.message, "chat_history": history},
+            timeout_s=request.timeout_s,
+            llm=self.llm,
+        )
+        return prediction
+
+
+class ConcatRewriter:
+    """Puts the last round in front of the question: crude, but it needs no model and loses nothing."""
+
+    name = "concat"
+
+    def rewrite(self, request: RewriteRequest) -> str | None:
+        """Return the last round and the question on one line; None without history."""
+        said = [m.text or m.full_text[:200] for m in request.window.all_messages[-2:]]
+        return " ".join(" ".join([*said, request.message]).split()) if said else None
+
+
+def as_template(prompt: BasePromptTemplate | str) -> BasePromptTemplate:
+    """Return a prompt as a template.
+
+    Raises:
+        ConfigurationError: ``{chat_history}`` or ``{question}`` is missing.
+    """
+    template = PromptTemplate(prompt) if isinstance(prompt, str) else prompt
+    missing = {"chat_history", "question"} - set(template.template_vars) - set(template.kwargs)
+    if missing:
+        names = " and ".join(f"{{{name}}}" for name in sorted(missing))
+        raise ConfigurationError(f"The condense prompt lacks {names}.")
+    return template
+
+
+def predict_hash(predict: Predict) -> str:
+    """Return the hash of a call's rendered prompt, for trace, log and cache key."""
+    if predict.prompt is None:
+        return prompt_hash(predict.messages)
+    return prompt_hash(predict.prompt.format_messages(**predict.prompt_args))
+
+
+def build_rewriters(
+    settings: RewriteSettings,
+    llm: LLM | None = None,
+    prompt: BasePromptTemplate | str | None = None,
+    custom: Mapping[str, Rewriter] | None = None,
+    clock: Clock | None = None,
+) -> tuple[Rewriter, ...]:
+    """Return the rewriters of ``rewrite.chain`` in order; ``original`` ends the chain.
+
+    Args:
+        settings: the ``rewrite`` section.
+        llm: the rewriting model; None: the engine's.
+        prompt: the user's own condense prompt.
+        custom: the user's own rewriters by name; they win over built-in ones of the same name.
+        clock: the present time, for relative dates.
+
+    Raises:
+        ConfigurationError: a name is unknown; the message names the nearest.
+    """
+    known: dict[str, Callable[[], Rewriter]] = {
+        "llm": lambda: LLMRewriter(settings, llm=llm, prompt=prompt, clock=clock),
+        "stock": lambda: StockRewriter(prompt=prompt, llm=llm),
+        "rules": RuleRewriter,
+        "concat": ConcatRewriter,
+    }
+    own = custom or {}
+    chain: list[Rewriter] = []
+    for name in settings.chain:
+        if name == END_OF_CHAIN:
+            break
+        if name not in own and name not in known:
+            valid = [*known, END_OF_CHAIN, *own]
+            near = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+            hint = f"Did you mean {near[0]}?" if near else f"Valid: {', '.join(valid)}."
+            raise ConfigurationError(f"Option rewrite.chain: no rewriter is called {name!r}. {hint}")
+        chain.append(own[name] if name in own else known[name]())
+    return tuple(chain)
+
+
+def _read_prompt(path: Path | None) -> BasePromptTemplate | None:
+    if path is None:
+        return None
+    try:
+        return as_template(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"Option rewrite.prompt_file: cannot read {path}: {error}") from None
