@@ -1,1 +1,12 @@
 """Language data, and the text functions that every stage shares."""
+
+from __future__ import annotations
+
+from llama_index_condense_plus.languages import de, en, es, fr, ja, ko, zh
+from llama_index_condense_plus.languages.base import Lexicon, lexicon_for, register_lexicon, registered_lexicons
+from llama_index_condense_plus.languages.detect import detect_language
+
+__all__ = ["Lexicon", "detect_language", "lexicon_for", "register_lexicon", "registered_lexicons"]
+
+for _language in (zh, en, ja, ko, es, fr, de):
+    register_lexicon(_language.LEXICON)

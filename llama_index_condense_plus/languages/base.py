@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.settings.sections import LanguageSettings
+
+if TYPE_CHECKING:
+    from llama_index_condense_plus.settings import CondensePlusSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,10 @@ class Lexicon:
     """Comparison words whose other side may be missing, such as 更好 or "cheaper"."""
     small_talk: frozenset[str] = frozenset()
     """Whole messages that are greetings, thanks or acknowledgements."""
+    answers: frozenset[str] = frozenset()
+    """Whole messages that answer a question of the assistant's and say nothing without it, such as "yes"."""
+    subordinators: frozenset[str] = frozenset()
+    """Words that begin a clause which the question after it needs, such as 如果 or "if"."""
     connectives: frozenset[str] = frozenset()
     """Time connectives and back references that a query can do without, such as 刚才."""
     connective_traps: frozenset[str] = frozenset()
@@ -60,6 +68,8 @@ class Lexicon:
 
 
 _registry: dict[str, Lexicon] = {}
+_adapted: dict[tuple[int, str], tuple[Lexicon, Lexicon]] = {}
+"""Adapted lexicons; the original is kept beside each, so that its id stays taken."""
 
 
 def register_lexicon(lexicon: Lexicon) -> None:
@@ -76,3 +86,20 @@ def register_lexicon(lexicon: Lexicon) -> None:
 def registered_lexicons() -> dict[str, Lexicon]:
     """Return the known languages by code."""
     return dict(_registry)
+
+
+def lexicon_for(language: str, settings: CondensePlusSettings | None = None) -> Lexicon:
+    """Return a language's lexicon with the user's own words, or an empty one for an unknown language.
+
+    Args:
+        language: a code such as ``zh``.
+        settings: the settings whose ``languages`` section adapts it.
+    """
+    lexicon = _registry.get(language) or Lexicon(code=language)
+    own = settings.languages.get(language) if settings else None
+    if own is None:
+        return lexicon
+    key = (id(lexicon), own.model_dump_json())
+    if key not in _adapted:
+        _adapted[key] = (lexicon, lexicon.adapted(own))
+    return _adapted[key][1]

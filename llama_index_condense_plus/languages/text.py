@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import NamedTuple
 
 import rjieba
+
+from llama_index_condense_plus.languages.en import FUNCTION_WORDS as ENGLISH
+from llama_index_condense_plus.languages.zh import FUNCTION_WORDS as CHINESE
 
 MAX_CHARS = 20_000
 """Longer texts are analysed in their first and last halves of this size: no reference needs more."""
 
-_PIECES = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[A-Za-z0-9_]+(?:[-'’.+/#][A-Za-z0-9_]+)*|[^\W_]|\S")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+FUNCTION_TAGS = frozenset("rucpyeohk")
+"""First letters of jieba's tags of pronouns, particles, conjunctions, prepositions, interjections and affixes."""
+MIN_STEM = 3
+"""English words of up to this many letters are not stemmed."""
+
+_HAN_CLASS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_LATIN = r"A-Za-z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
+_SPACED = r"\u0370-\u052f\u0590-\u06ff\uac00-\ud7a3"
+_PIECES = re.compile(rf"[{_HAN_CLASS}]+|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_SPACED}]+|[^\W_]|\S")
+_HAN = re.compile(f"[{_HAN_CLASS}]")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word with its place and part of speech."""
+class Token(NamedTuple):
+    """A word with its place and part of speech; a tuple, for thousands are made in each turn."""
 
     text: str
     """The word as written."""
@@ -75,8 +85,44 @@ def _tokenize(text: str) -> tuple[Token, ...]:
             for word, pos in rjieba.tag(simplify(piece)):
                 found.append(Token(text[start : start + len(word)], start, pos))
                 start += len(word)
-        elif piece[0].isascii() and piece[0].isalnum():
+        elif piece[0] < "\u0250" and piece[0].isalnum():
             found.append(Token(piece, start, "m" if piece[0].isdigit() and not any(map(str.isalpha, piece)) else "eng"))
         else:
             found.append(Token(piece, start, "x"))
+    return tuple(found)
+
+
+def stem(word: str) -> str:
+    """Return a folded English word without possessive and plural ending."""
+    if word.endswith(("'s", "’s")):
+        word = word[:-2]
+    if len(word) > MIN_STEM and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        if word.endswith("ies"):
+            return word[:-3] + "y"
+        return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zes")) else word[:-1]
+    return word
+
+
+def content_tokens(text: str) -> tuple[str, ...]:
+    """Return the folded content words of a text in order, repetitions kept.
+
+    Function words, question words, pronouns and punctuation are left out; English plurals are made singular.
+    """
+    return _content_tokens(clip(text))
+
+
+@lru_cache(maxsize=4096)
+def _content_tokens(text: str) -> tuple[str, ...]:
+    found = []
+    for word, _, pos in _tokenize(text):
+        if pos == "eng":
+            folded = fold(word).replace("’", "'")
+            if folded not in ENGLISH:
+                found.append(stem(folded))
+        elif pos == "m" or (pos[0] not in FUNCTION_TAGS and pos != "x"):
+            folded = fold(word)
+            if folded not in CHINESE:
+                found.append(folded)
+        elif pos == "x" and word.isalnum():
+            found.append(fold(word))
     return tuple(found)

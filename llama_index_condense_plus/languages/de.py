@@ -1,0 +1,54 @@
+"""German: pronouns, openers and small talk; everything else is always rewritten."""
+
+from __future__ import annotations
+
+from llama_index_condense_plus.languages.base import Lexicon
+
+LEXICON = Lexicon(
+    code="de",
+    name="German",
+    pronouns=frozenset(
+        {
+            "er",
+            "sie",
+            "es",
+            "dieser",
+            "diese",
+            "dieses",
+            "diesen",
+            "jener",
+            "jene",
+            "jenes",
+            "ihn",
+            "ihm",
+            "ihr",
+            "ihre",
+            "ihren",
+            "sein",
+            "seine",
+            "seinen",
+            "deren",
+            "dessen",
+            "das",
+            "dies",
+            "dort",
+            "da",
+        }
+    ),
+    openers=frozenset({"und", "aber", "dann", "auch", "oder", "also"}),
+    small_talk=frozenset(
+        {
+            "hallo",
+            "danke",
+            "vielen dank",
+            "guten tag",
+            "guten morgen",
+            "guten abend",
+            "tschüss",
+            "auf wiedersehen",
+            "ok",
+            "alles klar",
+            "danke schön",
+        }
+    ),
+)

@@ -1,0 +1,89 @@
+"""Telling the language of a message from its script and its most frequent words."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+UNKNOWN = "und"
+"""Code of a language that is not known here."""
+SAMPLE = 400
+"""Characters that are looked at."""
+FEW_WORDS = 5
+"""A longer message in Latin letters shows at least one frequent word of its language."""
+
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa\u30fd-\u30ff]")
+_HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]")
+_CHINESE_ONLY = re.compile("[的了是吗呢什么这那它他她们怎哪谁还有多少和]")
+_WORDS = re.compile(r"[^\W\d_]+")
+
+FREQUENT = {
+    "en": "the of and to in is it you that for on are with this be at have from or by what how who when where why which do does did can was "
+    "were an a my me i not about your please their they there will would could should tell show its his her she he any more",
+    "es": "el la los las de que y en un una es por con para del se su lo como más qué cuál cómo cuándo dónde cuánto cuesta está son hay pero "
+    "sobre puede puedo tiene tengo mi al le no",
+    "fr": "le la les de des et en un une est que qui dans pour sur avec du au ce il elle je vous nous quel quelle comment combien où quand "
+    "pourquoi ne pas sont plus est-ce quoi c'est mon ma",
+    "de": "der die das und ist in zu den mit von für auf ein eine einen im wie was wer wo wann warum nicht ich sie es sind kann wird hat "
+    "kostet welche dem des gibt mein über auch",
+}
+"""The most frequent words of languages in Latin script, as any word count of them shows."""
+_OF_WORD: dict[str, tuple[str, ...]] = {}
+for _code, _words in FREQUENT.items():
+    for _word in _words.split():
+        _OF_WORD[_word] = (*_OF_WORD.get(_word, ()), _code)
+_MARKS = {"es": "ñ¿¡áíóú", "fr": "çœàèêëîïùûœ", "de": "äöüß"}
+
+
+def detect_language(text: str) -> str:
+    """Return a language code: zh, en, ja, ko, es, fr, de, or ``und``.
+
+    Text in Latin letters that holds Chinese characters is Chinese if one of them is a function word or if they
+    are not few; so a question such as ``它的 API 限流呢`` is Chinese, and "what does 你好 mean" is English. A few
+    words without any sign of another language count as English.
+
+    Args:
+        text: a message; only its beginning is looked at.
+    """
+    return _detect(text[:SAMPLE])
+
+
+@lru_cache(maxsize=1024)
+def _detect(text: str) -> str:
+    if text.isascii():
+        return _latin(text)
+    han = len(_HAN.findall(text))
+    kana, hangul = len(_KANA.findall(text)), len(_HANGUL.findall(text))
+    if kana and kana * 4 > han:
+        return "ja"
+    if hangul and hangul > han:
+        return "ko"
+    letters = sum(map(len, _WORDS.findall(text)))
+    if han and (han * 3 >= letters or _CHINESE_ONLY.search(text)) and not _quoted_only(text):
+        return "zh"
+    return _latin(text)
+
+
+def _quoted_only(text: str) -> bool:
+    """Return True if the Chinese characters are no part of an English sentence's own words."""
+    words = text.lower().split()
+    english = sum("en" in _OF_WORD.get(word.strip("?,.!\"'"), ()) for word in words)
+    return english >= 2 and english * 2 >= len(words) - 2
+
+
+def _latin(text: str) -> str:
+    words = _WORDS.findall(text.lower())
+    if not words:
+        return UNKNOWN
+    scores = dict.fromkeys(FREQUENT, 0.0)
+    for word in words:
+        for code in _OF_WORD.get(word, ()):
+            scores[code] += 1.0
+    for code, marks in _MARKS.items():
+        scores[code] += sum(text.count(mark) for mark in marks) * 0.6
+    best = max(scores, key=lambda code: (scores[code], code == "en"))
+    if scores[best] > 0.0 and (best == "en" or scores[best] > scores["en"]):
+        return best
+    foreign = sum(len(word) for word in words if not word.isascii())
+    return UNKNOWN if foreign * 4 > sum(map(len, words)) or len(words) > FEW_WORDS else "en"
