@@ -19,13 +19,16 @@ B = 0.75
 """The usual constants (Robertson and Zaragoza 2009)."""
 
 _WORD = re.compile(r"[a-z0-9]+")
-_SPACE = re.compile(r"\s+")
+_RUN = re.compile(r"[\u4e00-\u9fff]+|[a-z0-9]+")
 
 
 def bigrams(text: str) -> list[str]:
-    """Return the character bigrams of a text without its white space."""
-    text = _SPACE.sub("", text.lower())
-    return [text[i : i + 2] for i in range(len(text) - 1)] or [text]
+    """Return the character bigrams of the Chinese stretches of a text, and its lower-cased Latin words."""
+    found: list[str] = []
+    for run in _RUN.findall(text.lower()):
+        is_word = run[0] < "\u4e00" or len(run) == 1
+        found += [run] if is_word else [run[i : i + 2] for i in range(len(run) - 1)]
+    return found
 
 
 def words(text: str) -> list[str]:
