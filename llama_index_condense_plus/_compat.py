@@ -14,6 +14,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.llm import LLM
+from llama_index.core.memory import BaseMemory
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.query_engine import TransformQueryEngine
@@ -179,3 +180,17 @@ def retrieves_asynchronously(retriever: BaseRetriever) -> bool:
         return True
     store = retriever._vector_store
     return type(store).aquery is not BasePydanticVectorStore.aquery and getattr(store, "_aclient", store) is not None
+
+
+def memory_for_key(memory: BaseMemory, key: str) -> BaseMemory:
+    """Return a memory like another one, over the same store, for another conversation.
+
+    Raises:
+        ConfigurationError: this kind of memory has no key.
+    """
+    for name in ("session_id", "chat_store_key"):
+        if hasattr(memory, name):
+            return memory.model_copy(update={name: key})
+    raise ConfigurationError(
+        f"for_conversation: {type(memory).__name__} has no chat store key; give the other conversation's memory itself."
+    )

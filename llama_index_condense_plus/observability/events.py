@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import llama_index.core.instrumentation as instrument
-from llama_index.core.instrumentation.events.base import BaseEvent
+from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.base import BaseEvent
 
-dispatcher = instrument.get_dispatcher(__name__)
+dispatcher = get_dispatcher(__name__)
 
 
 class CondensePlusEvent(BaseEvent):

@@ -5,14 +5,21 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Generator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
-from llama_index_condense_plus.operations import Flow, Operation, Predict, Prediction, Race, RuleOutcome
+from llama_index_condense_plus.operations import (
+    Flow,
+    Operation,
+    Predict,
+    Prediction,
+    Race,
+    RuleOutcome,
+    delegate,
+)
 from llama_index_condense_plus.protocols import Rewriter
 from llama_index_condense_plus.rewriting.cache import cache_key
-from llama_index_condense_plus.rewriting.prompts import prompt_hash
+from llama_index_condense_plus.rewriting.rewriters import predict_hash
 from llama_index_condense_plus.turn.models import ask
 from llama_index_condense_plus.turn.operations import CacheGet, CacheSet, Call
 from llama_index_condense_plus.turn.pipeline import Pipeline
@@ -85,48 +92,36 @@ class RewriteChain:
             return RewriteAttempt(name, "", error="declined")
         prediction = produced if isinstance(produced, Prediction) else Prediction(produced)
         if name == "stock":
-            return RewriteAttempt(name, prediction.text, prediction.text or None, accepted=bool(prediction.text.strip()))
+            return RewriteAttempt(
+                name, prediction.text, prediction.text or None, accepted=bool(prediction.text.strip())
+            )
         attempt = reviewer.review(prediction.text, request.message, request.window, rewriter=name)
-        return replace(
-            attempt, prompt_tokens=prediction.prompt_tokens, completion_tokens=prediction.completion_tokens
-        )
+        return replace(attempt, prompt_tokens=prediction.prompt_tokens, completion_tokens=prediction.completion_tokens)
 
     def _produce(self, rewriter: Rewriter) -> Flow[Produced]:
         made: Any = rewriter.rewrite(replace(self._request, timeout_s=self._left()))
         if inspect.isgenerator(made):
-            return (yield from self._perform(made))
+            return (yield from delegate(cast(Flow[Produced], made), self._perform))
         if inspect.isawaitable(made):
-            return (yield Call(lambda _: made, None, timeout_s=self._left()))  # type: ignore[no-any-return]
-        return made  # type: ignore[no-any-return]
+            return (yield Call(lambda _: made, None, timeout_s=self._left()))
+        return cast(Produced, made)
 
-    def _perform(self, flow: Generator[Operation, Any, Produced]) -> Flow[Produced]:
-        """Run a rewriter's flow with its model calls cached, timed and watched."""
-        try:
-            operation = next(flow)
-            while True:
-                try:
-                    performing = self._ask(operation) if isinstance(operation, (Predict, Race)) else _yielded(operation)
-                    result = yield from performing
-                except Exception as error:  # noqa: BLE001 - the rewriter decides what an error means
-                    operation = flow.throw(error)
-                else:
-                    operation = flow.send(result)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        finally:
-            flow.close()
+    def _perform(self, operation: Operation) -> Flow[Any]:
+        """Perform a rewriter's operation, its model calls cached, timed and watched."""
+        if isinstance(operation, (Predict, Race)):
+            return (yield from self._ask(operation))
+        return (yield operation)
 
     def _ask(self, predict: Predict | Race) -> Flow[Prediction]:
         pipeline = self._pipeline
         first = predict.predicts[0] if isinstance(predict, Race) else predict
         llm = first.llm or pipeline.condense_llm()
-        if first.messages:
-            self._prompt_hash = prompt_hash(first.messages)
-            if pipeline.cache is not None:
-                self._cache_key = cache_key(first.messages, llm.metadata.model_name, pipeline.settings)
-                cached = yield from self._look_up(self._cache_key)
-                if cached is not None:
-                    return Prediction(cached)
+        self._prompt_hash = predict_hash(first)
+        if pipeline.cache is not None:
+            self._cache_key = cache_key(self._prompt_hash, llm.metadata.model_name, pipeline.settings)
+            cached = yield from self._look_up(self._cache_key)
+            if cached is not None:
+                return Prediction(cached)
         left = self._left()
         if left is not None and left <= 0:
             raise TimeoutError("the chain's deadline is over")
@@ -168,7 +163,7 @@ class RewriteChain:
 
     def _left(self) -> float | None:
         timeout_s = self._pipeline.settings.rewrite.timeout_s
-        return None if timeout_s is None else timeout_s - (self._pipeline.clock() - self._started)
+        return None if timeout_s == 0 else timeout_s - (self._pipeline.clock() - self._started)
 
     def _result(self, accepted: RewriteAttempt | None) -> RewriteResult:
         message, reviewer = self._request.message, self._pipeline.reviewer
@@ -216,10 +211,6 @@ def _within(predict: Predict | Race, left: float | None) -> Predict | Race:
     if isinstance(predict, Race):
         return replace(predict, predicts=tuple(replace(p, timeout_s=left) for p in predict.predicts))
     return replace(predict, timeout_s=left)
-
-
-def _yielded(operation: Operation) -> Flow[Any]:
-    return (yield operation)
 
 
 def _describe(error: Exception) -> str:

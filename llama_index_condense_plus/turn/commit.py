@@ -27,19 +27,18 @@ class _State(Enum):
 class Commit:
     """The right to write one turn; it holds the conversation's lock until the turn is written or given up."""
 
-    def __init__(self, memory: BaseMemory, lock: ConversationLock, message: str, *, keep: int | None = None) -> None:
+    def __init__(self, memory: BaseMemory, lock: ConversationLock, message: str) -> None:
         """Prepare to write a turn.
 
         Args:
             memory: where to.
             lock: the conversation's lock.
             message: the user's words.
-            keep: None: append. A number: keep this many stored messages and replace what follows.
         """
         self._memory = memory
         self._lock = lock
         self._user = ChatMessage(role=MessageRole.USER, content=message)
-        self._keep = keep
+        self._keep: int | None = None
         self._state = _State.OPEN
         self._wiped = False
         self._mutex = threading.Lock()
@@ -56,6 +55,11 @@ class Commit:
     def lock(self) -> ConversationLock:
         """The conversation's lock."""
         return self._lock
+
+    def replace_from(self, index: int, message: str) -> None:
+        """Keep this many stored messages and replace what follows them, instead of appending."""
+        self._keep = index
+        self._user = ChatMessage(role=MessageRole.USER, content=message)
 
     def write(self, answer: ChatMessage) -> None:
         """Write the user's message and an answer; does nothing if the turn was given up.

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
-from llama_index.core.base.response.schema import RESPONSE_TYPE
+from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, Response, StreamingResponse
 from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import BaseMemory
 from llama_index.core.prompts.base import BasePromptTemplate
@@ -22,6 +23,7 @@ from pydantic import BaseModel
 from llama_index_condense_plus import _compat, workers
 from llama_index_condense_plus.operations import Operation
 from llama_index_condense_plus.protocols import RewriteCache
+from llama_index_condense_plus.retrieval.searching import aretrieve
 from llama_index_condense_plus.turn.lock import ConversationLock
 
 T = TypeVar("T")
@@ -195,6 +197,21 @@ class CacheSet(TurnOperation[None]):
 
 
 @dataclass(frozen=True)
+class Retrieve(TurnOperation[list[NodeWithScore]]):
+    """Retrieve for one query, beside whatever else runs."""
+
+    retriever: BaseRetriever
+    bundle: QueryBundle
+    name: ClassVar[str] = "prefetch"
+
+    def run(self) -> list[NodeWithScore]:
+        return self.retriever.retrieve(self.bundle)
+
+    async def arun(self) -> list[NodeWithScore]:
+        return await aretrieve(self.retriever, self.bundle)
+
+
+@dataclass(frozen=True)
 class Search(TurnOperation[list[NodeWithScore]]):
     """Retrieve and postprocess without an answer."""
 
@@ -227,3 +244,24 @@ class Answer(TurnOperation[RESPONSE_TYPE]):
 
 async def _awaited(value: Awaitable[T]) -> T:
     return await value
+
+
+@dataclass(frozen=True)
+class Converse(TurnOperation[Any]):
+    """Reply from the conversation alone, without documents."""
+
+    llm: LLM
+    messages: Sequence[ChatMessage]
+    streaming: bool
+    name: ClassVar[str] = "answer"
+
+    def run(self) -> Response | StreamingResponse:
+        if self.streaming:
+            return StreamingResponse(part.delta or "" for part in self.llm.stream_chat(list(self.messages)))
+        return Response(self.llm.chat(list(self.messages)).message.content)
+
+    async def arun(self) -> Response | AsyncStreamingResponse:
+        if self.streaming:
+            parts = await self.llm.astream_chat(list(self.messages))
+            return AsyncStreamingResponse(part.delta or "" async for part in parts)
+        return Response((await self.llm.achat(list(self.messages))).message.content)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from llama_index.core.llms.llm import LLM
 from llama_index.core.prompts.base import BasePromptTemplate
 
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.protocols import (
     EntityExtractor,
-    FusionFunction,
     Guard,
     QueryPlanner,
     RewriteCache,
@@ -28,6 +30,8 @@ from llama_index_condense_plus.rewriting.review import Reviewer
 from llama_index_condense_plus.rewriting.rewriters import build_rewriters
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.turn.operations import Call
+from llama_index_condense_plus.types import RewriteRequest
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,6 @@ class Components:
     """Guards beside the built-in ones."""
     planner: QueryPlanner | None = None
     """Decides what is searched."""
-    fusion: FusionFunction | None = None
-    """Merges the lists."""
     cache: RewriteCache | None = None
     """Keeps accepted rewrites."""
     condense_question_prompt: BasePromptTemplate | None = None
@@ -54,6 +56,25 @@ class Components:
     """Counts the tokens of a text."""
     clock: Callable[[], float] = time.monotonic
     """Seconds, for deadlines and timings."""
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> Components:
+        """Return components from keyword arguments.
+
+        Raises:
+            ConfigurationError: a name is unknown; the message names the nearest.
+        """
+        valid = [name for name in cls.__dataclass_fields__ if name != "condense_question_prompt"]
+        for name in arguments:
+            if name not in valid:
+                near = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+                hint = f"Did you mean {near[0]}?" if near else f"Components: {', '.join(valid)}."
+                raise ConfigurationError(f"Unknown argument {name}. {hint}")
+        return cls(**arguments)
+
+    def with_prompt(self, prompt: BasePromptTemplate) -> Components:
+        """Return the components with a condense prompt of the user's own."""
+        return replace(self, condense_question_prompt=prompt)
 
 
 @dataclass(frozen=True)
@@ -66,7 +87,6 @@ class Pipeline:
     rewriters: tuple[Rewriter, ...]
     reviewer: Reviewer
     planner: QueryPlanner
-    fusion: FusionFunction | None
     cache: RewriteCache | None
     breaker: CircuitBreaker
     condense_llm: Callable[[], LLM]
@@ -84,9 +104,32 @@ class Pipeline:
         return any(rewriter.name == "stock" for rewriter in self.rewriters)
 
 
-def build_pipeline(
-    settings: CondensePlusSettings, components: Components, condense_llm: Callable[[], LLM]
-) -> Pipeline:
+@dataclass
+class FunctionRewriter:
+    """A user's plain function, sync or async, as a rewriter."""
+
+    name: str
+    function: Callable[[RewriteRequest], Any]
+
+    def rewrite(self, request: RewriteRequest) -> Flow[Any]:
+        """Call the function."""
+        return (yield Call(self.function, request, timeout_s=request.timeout_s))
+
+
+def as_rewriter(name: str, given: Any) -> Rewriter:
+    """Return a rewriter, or a plain function as one.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
+    if hasattr(given, "rewrite"):
+        return given  # type: ignore[no-any-return]
+    if callable(given):
+        return FunctionRewriter(name, given)
+    raise ConfigurationError(f"rewriters[{name!r}] must have a rewrite method or be a function of a RewriteRequest.")
+
+
+def build_pipeline(settings: CondensePlusSettings, components: Components, condense_llm: Callable[[], LLM]) -> Pipeline:
     """Build the parts of a turn.
 
     Args:
@@ -104,10 +147,13 @@ def build_pipeline(
         settings=settings,
         trigger=components.trigger or build_trigger(settings),
         extractor=components.entity_extractor or DefaultEntityExtractor(),
-        rewriters=build_rewriters(settings, prompt=components.condense_question_prompt, custom=components.rewriters),
+        rewriters=build_rewriters(
+            settings.rewrite,
+            prompt=components.condense_question_prompt,
+            custom={name: as_rewriter(name, given) for name, given in components.rewriters.items()},
+        ),
         reviewer=Reviewer(settings, guards=(*build_guards(settings), *components.guards)),
-        planner=components.planner or DefaultQueryPlanner(settings),
-        fusion=components.fusion,
+        planner=components.planner or DefaultQueryPlanner(settings.retrieval),
         cache=cache if settings.cache.enabled else None,
         breaker=CircuitBreaker(clock=components.clock),
         condense_llm=condense_llm,

@@ -1,4 +1,4 @@
-"""A streaming response whose reader always ends and whose turn is stored whether or not it is read."""
+"""The responses: LlamaIndex's own with a trace, the streaming one with a reader that always ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
-from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.chat_engine.utils import aresponse_gen_from_query_engine, response_gen_from_query_engine
 from llama_index.core.memory import BaseMemory
 from llama_index.core.tools import ToolOutput
@@ -39,6 +39,14 @@ class _CommitAsMemory:
 
     async def aput(self, message: ChatMessage) -> None:
         await self.commit.awrite(message)
+
+
+@dataclass
+class CondensePlusChatResponse(AgentChatResponse):
+    """LlamaIndex's response with the turn's trace."""
+
+    trace: CondenseTrace | None = None
+    """What was searched, and why."""
 
 
 @dataclass

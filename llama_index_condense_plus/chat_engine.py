@@ -1,0 +1,368 @@
+"""CondensePlusChatEngine: LlamaIndex's condense-question chat engine, done right."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any, cast
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.callbacks import CallbackManager, trace_method
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
+from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.llms.llm import LLM
+from llama_index.core.memory import BaseMemory, Memory
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.prompts.base import BasePromptTemplate
+from llama_index.core.settings import Settings
+from llama_index.core.tools import FunctionTool
+from llama_index.core.vector_stores.types import MetadataFilters
+
+from llama_index_condense_plus import _compat
+from llama_index_condense_plus.construction import default_memory, default_query_engine, prefix
+from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.rewriting.rewriters import as_template
+from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.turn.conversation import Conversation, TurnOptions, TurnRequest
+from llama_index_condense_plus.turn.drivers import adrive, drive
+from llama_index_condense_plus.turn.pipeline import Components, Pipeline, build_pipeline
+from llama_index_condense_plus.turn.turn import ChatResponse, Service, Turn
+
+_numbers = itertools.count()
+_NOTHING: Mapping[int, Any] = MappingProxyType({})
+_last_traces: ContextVar[Mapping[int, CondenseTrace]] = ContextVar("condense_plus_last_traces", default=_NOTHING)
+_options: ContextVar[Mapping[int, TurnOptions]] = ContextVar("condense_plus_options", default=_NOTHING)
+_MAX_LAST_TRACES = 16
+logger = logging.getLogger(__name__)
+
+WARM_UP_TURNS = (("那它的价格呢？", "介绍一下标准版"), ("And its price?", "Tell me about the standard plan."))
+"""Follow-ups with a first turn, searched by ``warm_up``."""
+
+
+class CondensePlusChatEngine(CondenseQuestionChatEngine):
+    """Rewrites a follow-up only when needed, checks the rewrite, and searches what carries meaning.
+
+    A drop-in subclass: the positional arguments are the stock engine's, everything new is keyword-only.
+
+    Args:
+        query_engine: searches and answers; its retriever, postprocessors, prompts and model stay in use.
+        condense_question_prompt: prompt of the rewrite with ``{chat_history}`` and ``{question}``; None: built in.
+        memory: holds the user's own words and the answers.
+        llm: the answering model; None: the query engine's own, then ``Settings.llm``, when one is needed.
+        verbose: print one line a turn.
+        callback_manager: LlamaIndex's callbacks.
+        settings: the options; None: ``CondensePlusSettings()``.
+        condense_llm: a separate, smaller model for the rewrite; None: ``llm``.
+        prefix_messages: messages before every answer call.
+        retrievers: named retrievers that each query goes to, in place of the query engine's own.
+        filters: metadata filters of every query of this conversation.
+        components: the gate, guards, rewriters and other parts of your own.
+
+    Raises:
+        ConfigurationError: an option is wrong; the message names it and the remedy.
+
+    Example:
+        ``engine = CondensePlusChatEngine.from_defaults(query_engine=index.as_query_engine())``
+    """
+
+    def __init__(
+        self,
+        query_engine: BaseQueryEngine,
+        condense_question_prompt: BasePromptTemplate | str | None,
+        memory: BaseMemory,
+        llm: LLM | None = None,
+        verbose: bool = False,
+        callback_manager: CallbackManager | None = None,
+        *,
+        settings: CondensePlusSettings | None = None,
+        condense_llm: LLM | None = None,
+        prefix_messages: Sequence[ChatMessage] = (),
+        retrievers: Mapping[str, BaseRetriever] | None = None,
+        filters: MetadataFilters | None = None,
+        components: Components | None = None,
+    ) -> None:
+        self._given_llm = llm
+        self._given_condense_llm = condense_llm
+        prompt = None if condense_question_prompt is None else as_template(condense_question_prompt)
+        super().__init__(query_engine, cast(Any, prompt), memory, cast(Any, llm), verbose, callback_manager)
+        self._settings = settings or CondensePlusSettings()
+        self._components = components or Components()
+        if prompt is not None:
+            self._components = self._components.with_prompt(prompt)
+        self._pipeline = build_pipeline(self._settings, self._components, self._rewriting_llm)
+        self._service = Service(
+            query_engine, self._answering_llm, tuple(prefix_messages), dict(retrievers or {}), verbose
+        )
+        self._conversation = Conversation(memory, filters=filters)
+        self._number = next(_numbers)
+
+    @classmethod
+    def from_defaults(  # type: ignore[override]
+        cls,
+        query_engine: BaseQueryEngine | None = None,
+        condense_question_prompt: BasePromptTemplate | str | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        memory: BaseMemory | None = None,
+        memory_cls: type[BaseMemory] = Memory,
+        verbose: bool = False,
+        system_prompt: str | None = None,
+        prefix_messages: list[ChatMessage] | None = None,
+        llm: LLM | None = None,
+        *,
+        retriever: BaseRetriever | None = None,
+        node_postprocessors: list[BaseNodePostprocessor] | None = None,
+        context_prompt: BasePromptTemplate | str | None = None,
+        settings: CondensePlusSettings | None = None,
+        condense_llm: LLM | None = None,
+        retrievers: Mapping[str, BaseRetriever] | None = None,
+        filters: MetadataFilters | None = None,
+        **components: Any,
+    ) -> CondensePlusChatEngine:
+        """Make an engine from what is given, and LlamaIndex's defaults for the rest.
+
+        Args:
+            query_engine: searches and answers; or give ``retriever``.
+            condense_question_prompt: prompt of the rewrite with ``{chat_history}`` and ``{question}``.
+            chat_history: messages that the memory starts with.
+            memory: holds the conversation; None: a ``memory_cls``.
+            memory_cls: class of the default memory.
+            verbose: print one line a turn.
+            system_prompt: put before every answer call.
+            prefix_messages: messages before every answer call; not together with ``system_prompt``.
+            llm: the answering model.
+            retriever: in place of ``query_engine``, as CondensePlusContextChatEngine takes it.
+            node_postprocessors: rerankers and filters, together with ``retriever``.
+            context_prompt: prompt with ``{context_str}``, together with ``retriever``.
+            settings: the options; None: ``CondensePlusSettings()``.
+            condense_llm: a separate, smaller model for the rewrite.
+            retrievers: named retrievers that each query goes to.
+            filters: metadata filters of every query.
+            **components: parts of your own by name: ``trigger``, ``entity_extractor``, ``rewriters``, ``guards``,
+                ``planner``, ``cache``, ``count_tokens``, ``clock``.
+
+        Raises:
+            ConfigurationError: neither or both of ``query_engine`` and ``retriever``, or an unknown argument.
+        """
+        query_engine = default_query_engine(
+            query_engine,
+            retriever or next(iter((retrievers or {}).values()), None),
+            node_postprocessors,
+            context_prompt,
+            llm,
+        )
+        prefixed = prefix(system_prompt, prefix_messages)
+        known = llm or _compat.llm_of(query_engine) or _compat.configured_llm()
+        return cls(
+            query_engine,
+            condense_question_prompt,
+            memory if memory is not None else default_memory(memory_cls, chat_history, known),
+            llm,
+            verbose=verbose,
+            callback_manager=Settings.callback_manager,
+            settings=settings,
+            condense_llm=condense_llm,
+            prefix_messages=prefixed,
+            retrievers=retrievers,
+            filters=filters,
+            components=Components.from_arguments(components),
+        )
+
+    @classmethod
+    def from_index(cls, index: BaseIndex[Any], *, llm: LLM | None = None, **kwargs: Any) -> CondensePlusChatEngine:
+        """Make an engine over an index.
+
+        Args:
+            index: any LlamaIndex index.
+            llm: the answering model.
+            **kwargs: arguments of ``from_defaults``; others, such as ``similarity_top_k``, go to
+                ``index.as_query_engine``.
+        """
+        own = {name: kwargs.pop(name) for name in tuple(kwargs) if name in cls._own_arguments()}
+        if "node_postprocessors" in own:
+            kwargs["node_postprocessors"] = own.pop("node_postprocessors")
+        query_engine = index.as_query_engine(llm=llm, **kwargs)
+        return cls.from_defaults(query_engine, llm=llm, **own)
+
+    @trace_method("chat")
+    def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
+        """Answer a message. ``chat_history``: None reads the memory, a list replaces it for this turn."""
+        return self._seen(drive(self._turn(message, chat_history).run()))
+
+    @trace_method("chat")
+    def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> StreamingAgentChatResponse:
+        """Answer a message as a stream."""
+        return self._seen(drive(self._turn(message, chat_history, streaming=True).run()))
+
+    @trace_method("chat")
+    async def achat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
+        """Answer a message without blocking the event loop."""
+        return self._seen(await adrive(self._turn(message, chat_history).run()))
+
+    @trace_method("chat")
+    async def astream_chat(
+        self, message: str, chat_history: list[ChatMessage] | None = None
+    ) -> StreamingAgentChatResponse:
+        """Answer a message as a stream without blocking the event loop."""
+        turn = self._turn(message, chat_history, streaming=True)
+        return self._seen(await adrive(turn.run()))
+
+    def explain(self, message: str, chat_history: list[ChatMessage] | None = None) -> CondenseTrace:
+        """Return what would be searched for a message, and found; answers nothing, changes nothing."""
+        return drive(self._turn(message, chat_history).explain())
+
+    async def aexplain(self, message: str, chat_history: list[ChatMessage] | None = None) -> CondenseTrace:
+        """Return what ``explain`` returns, without blocking the event loop."""
+        return await adrive(self._turn(message, chat_history).explain())
+
+    def retry(self) -> AgentChatResponse:
+        """Answer the last message anew; the new answer takes the old one's place.
+
+        Raises:
+            InvalidMessageError: there is no earlier turn.
+        """
+        return self.edit_last("")
+
+    async def aretry(self) -> AgentChatResponse:
+        """Answer the last message anew without blocking the event loop."""
+        return await self.aedit_last("")
+
+    def edit_last(self, message: str) -> AgentChatResponse:
+        """Replace the last message and its answer; the history is as it was if the answer fails."""
+        return self._seen(drive(self._turn(message, replaces_last=True).run()))
+
+    async def aedit_last(self, message: str) -> AgentChatResponse:
+        """Replace the last message and its answer without blocking the event loop."""
+        return self._seen(await adrive(self._turn(message, replaces_last=True).run()))
+
+    @contextmanager
+    def options(
+        self,
+        *,
+        rewrite: bool | str | None = None,
+        settings: CondensePlusSettings | None = None,
+        filters: MetadataFilters | None = None,
+        retriever: BaseRetriever | None = None,
+    ) -> Iterator[CondensePlusChatEngine]:
+        """Change options for the turns begun inside a ``with`` block, in this context alone.
+
+        Args:
+            rewrite: False: never; True: always; a text: search this instead.
+            settings: other settings.
+            filters: metadata filters of every query, the prefetched one included.
+            retriever: a retriever in place of the query engine's own.
+        """
+        chosen = TurnOptions(rewrite, settings, filters, retriever)
+        token = _options.set({**_options.get(), self._number: chosen})
+        try:
+            yield self
+        finally:
+            _options.reset(token)
+
+    def for_conversation(
+        self,
+        memory: BaseMemory | str,
+        *,
+        filters: MetadataFilters | None = None,
+        retriever: BaseRetriever | None = None,
+    ) -> CondensePlusChatEngine:
+        """Return an engine for another conversation that shares everything but memory and lock.
+
+        Args:
+            memory: the conversation's memory, or a chat store key: then a memory over this engine's chat store.
+            filters: metadata filters of every query of this conversation.
+            retriever: a retriever in place of the query engine's own.
+        """
+        memory = _compat.memory_for_key(self._memory, memory) if isinstance(memory, str) else memory
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._memory = memory
+        other._conversation = Conversation(memory, filters=filters, retriever=retriever)
+        other._number = next(_numbers)
+        return other
+
+    def as_tool(self, name: str, description: str) -> FunctionTool:
+        """Return the engine as a tool for agents and workflows; it answers with the response's text.
+
+        Args:
+            name: name of the tool.
+            description: what it can answer, for the agent.
+        """
+
+        def ask(question: str) -> AgentChatResponse:
+            return self.chat(question)
+
+        async def aask(question: str) -> AgentChatResponse:
+            return await self.achat(question)
+
+        return FunctionTool.from_defaults(fn=ask, async_fn=aask, name=name, description=description)
+
+    def warm_up(self) -> None:
+        """Load lexicons, tagger, embeddings and the static part of the rewrite prompt, so that no user waits."""
+        for follow_up, first in WARM_UP_TURNS:
+            history = [ChatMessage(role=MessageRole.USER, content=first)]
+            request = TurnRequest(follow_up, history, TurnOptions(rewrite=True))
+            try:
+                drive(Turn(self._service, self._pipeline, self._conversation, request).explain())
+            except Exception as error:  # noqa: BLE001 - a cold index must not keep a service from starting
+                logger.warning("warm_up: %s", type(error).__name__)
+
+    def reset(self) -> None:
+        """Empty the conversation; turns that are not stored yet are given up."""
+        self._conversation.reset()
+
+    @property
+    def settings(self) -> CondensePlusSettings:
+        """The engine's options."""
+        return self._settings
+
+    @property
+    def last_trace(self) -> CondenseTrace | None:
+        """Trace of the last turn of this engine in this context; each request sees its own."""
+        return _last_traces.get().get(self._number)
+
+    @staticmethod
+    def trace_of(response: AgentChatResponse | StreamingAgentChatResponse) -> CondenseTrace | None:
+        """Return the trace of any response of this package."""
+        return getattr(response, "trace", None)
+
+    def _turn(
+        self,
+        message: str,
+        chat_history: list[ChatMessage] | None = None,
+        *,
+        streaming: bool = False,
+        replaces_last: bool = False,
+    ) -> Turn:
+        options = _options.get().get(self._number, TurnOptions())
+        request = TurnRequest(message, chat_history, options, streaming, replaces_last)
+        return Turn(self._service, self._pipeline_for(options), self._conversation, request)
+
+    def _pipeline_for(self, options: TurnOptions) -> Pipeline:
+        if options.settings is None or options.settings is self._settings:
+            return self._pipeline
+        return build_pipeline(options.settings, self._components, self._rewriting_llm)
+
+    def _seen(self, response: ChatResponse) -> Any:
+        trace = self.trace_of(response)
+        if trace is not None:
+            others = [(k, v) for k, v in _last_traces.get().items() if k != self._number][1 - _MAX_LAST_TRACES :]
+            _last_traces.set(dict([*others, (self._number, trace)]))
+        return response
+
+    def _answering_llm(self) -> LLM:
+        return self._given_llm or _compat.llm_of(self._query_engine) or Settings.llm
+
+    def _rewriting_llm(self) -> LLM:
+        return self._given_condense_llm or self._answering_llm()
+
+    @classmethod
+    def _own_arguments(cls) -> set[str]:
+        names = cls.from_defaults.__code__.co_varnames[: cls.from_defaults.__code__.co_argcount]
+        return set(names) | set(Components.__dataclass_fields__) | {"settings", "condense_llm", "filters", "retrievers"}

@@ -1,0 +1,161 @@
+"""What the answer call reads: recent turns, the user's own words, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.generic_utils import messages_to_history_str
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.prompts.base import BasePromptTemplate
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llama_index_condense_plus import _compat
+from llama_index_condense_plus.types import HistoryWindow, RewriteResult, RewriteStatus
+
+MEANING = {
+    "zh": "{message}\n（在这段对话里，这个问题的意思是：{query}）",
+    "en": "{message}\n(In this conversation, the question means: {query})",
+}
+"""How the answer call is told both what was said and what is meant."""
+
+CONVERSE = {
+    "zh": "你是一个友好的助手。请根据对话简短地回应用户的最后一句话；没有查到资料时不要编造事实。",
+    "en": "You are a friendly assistant. Reply briefly to the user's last message from the conversation alone; "
+    "nothing was found in the documents, so do not make up facts.",
+}
+"""System message of a reply without documents."""
+
+ASK_WHICH = {
+    "zh": "您指的是{names}？",
+    "en": "Which one do you mean: {names}?",
+}
+"""The clarifying question of ``rewrite.on_ambiguous = "ask"``."""
+
+EARLIER_MAX_CHARS = 4000
+"""An earlier message is shown to the answer call up to this many characters."""
+
+
+def answer_query(mode: str, message: str, result: RewriteResult) -> str:
+    """Return the question put to the answer call.
+
+    Args:
+        mode: ``answer.mode``.
+        message: the user's words.
+        result: the standalone question.
+    """
+    if mode == "rewritten":
+        return result.query
+    if mode == "original" or result.status is not RewriteStatus.REWRITTEN:
+        return message
+    return MEANING["zh" if result.language == "zh" else "en"].format(message=message, query=result.query)
+
+
+def recent_turns(window: HistoryWindow, rounds: int) -> list[ChatMessage]:
+    """Return the last rounds as chat messages, the memory's summary before them.
+
+    Args:
+        window: the conversation.
+        rounds: how many rounds, each a user's message and its answer.
+    """
+    messages = [
+        ChatMessage(role=MessageRole(message.role), content=message.full_text[:EARLIER_MAX_CHARS])
+        for message in window.all_messages[-2 * rounds :]
+        if rounds
+    ]
+    if window.summary and rounds:
+        messages.insert(0, ChatMessage(role=MessageRole.SYSTEM, content=window.summary))
+    return messages
+
+
+def conversation_reply(message: str, language: str, before: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages of a reply without documents: small talk, or nothing found."""
+    system = ChatMessage(role=MessageRole.SYSTEM, content=CONVERSE["zh" if language == "zh" else "en"])
+    return [*_systems_first([system, *before]), ChatMessage(role=MessageRole.USER, content=message)]
+
+
+def clarifying_question(candidates: Sequence[str], language: str) -> str:
+    """Return a short question that names the candidates."""
+    if language == "zh":
+        return ASK_WHICH["zh"].format(names="，还是".join(f"“{name}”" for name in candidates))
+    return ASK_WHICH["en"].format(names=" or ".join(candidates))
+
+
+class PrefixedPromptTemplate(BasePromptTemplate):
+    """A prompt with messages before it: system prompt, prefix messages and recent turns."""
+
+    inner: BasePromptTemplate
+    before: list[ChatMessage]
+
+    @classmethod
+    def around(cls, inner: BasePromptTemplate, before: Sequence[ChatMessage]) -> PrefixedPromptTemplate:
+        """Put messages before a prompt."""
+        return cls(
+            inner=inner,
+            before=list(before),
+            metadata=inner.metadata,
+            template_vars=inner.template_vars,
+            kwargs=inner.kwargs,
+            output_parser=inner.output_parser,
+        )
+
+    def partial_format(self, **kwargs: Any) -> PrefixedPromptTemplate:
+        """Return the prompt with some values filled in."""
+        return type(self).around(self.inner.partial_format(**kwargs), self.before)
+
+    def format(self, llm: BaseLLM | None = None, **kwargs: Any) -> str:
+        """Return the prompt as one text, for models without chat."""
+        return f"{messages_to_history_str(self.before)}\n\n{self.inner.format(llm=llm, **kwargs)}"
+
+    def format_messages(self, llm: BaseLLM | None = None, **kwargs: Any) -> list[ChatMessage]:
+        """Return the prompt as chat messages, all system text in one message at the top."""
+        return _systems_first([*self.before, *self.inner.format_messages(llm=llm, **kwargs)])
+
+    def get_template(self, llm: BaseLLM | None = None) -> str:
+        """Return the template's text."""
+        return f"{messages_to_history_str(self.before)}\n\n{self.inner.get_template(llm=llm)}"
+
+
+@dataclass
+class TurnSynthesis:
+    """The synthesizer of one turn: answers the answer query, from at most ``top_k`` nodes, after recent turns."""
+
+    synthesizer: BaseSynthesizer
+    """The caller's synthesizer."""
+    query: str
+    """What to answer; the query that was searched stays with retriever and postprocessors."""
+    before: Sequence[ChatMessage] = ()
+    """Messages before the synthesizer's own prompts."""
+    top_k: int | None = None
+    """Most nodes that are read."""
+    streaming: bool = False
+    """Whether to stream."""
+
+    def synthesize(self, query: QueryBundle, nodes: list[NodeWithScore], **kwargs: Any) -> Any:
+        """Answer from the nodes."""
+        return self._ready().synthesize(query=self._asked(query), nodes=nodes[: self.top_k], **kwargs)
+
+    async def asynthesize(self, query: QueryBundle, nodes: list[NodeWithScore], **kwargs: Any) -> Any:
+        """Answer from the nodes."""
+        return await self._ready().asynthesize(query=self._asked(query), nodes=nodes[: self.top_k], **kwargs)
+
+    def _asked(self, query: QueryBundle) -> QueryBundle:
+        if query.query_str == self.query:
+            return query
+        return QueryBundle(self.query, image_path=query.image_path, custom_embedding_strs=query.custom_embedding_strs)
+
+    def _ready(self) -> BaseSynthesizer:
+        synthesizer = _compat.synthesizer_for_turn(self.synthesizer, streaming=self.streaming)
+        if self.before:
+            _compat.wrap_prompts(synthesizer, lambda prompt: PrefixedPromptTemplate.around(prompt, self.before))
+        return synthesizer
+
+
+def _systems_first(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return messages with all system text in one message at the top: many chat templates refuse a second one."""
+    systems = [message.content for message in messages if message.role == MessageRole.SYSTEM and message.content]
+    rest = [message for message in messages if message.role != MessageRole.SYSTEM]
+    return [ChatMessage(role=MessageRole.SYSTEM, content="\n\n".join(systems)), *rest] if systems else rest

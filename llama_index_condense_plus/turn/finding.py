@@ -1,0 +1,190 @@
+"""The first half of a turn: from the user's words to what is searched. Writes nothing."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.schema import QueryBundle
+
+from llama_index_condense_plus.errors import InvalidMessageError
+from llama_index_condense_plus.languages.detect import detect_language
+from llama_index_condense_plus.observability.events import (
+    QueryPlanEvent,
+    RewriteEvent,
+    TriggerDecisionEvent,
+    TurnProgressEvent,
+    dispatcher,
+)
+from llama_index_condense_plus.operations import Flow, Operation, Predict, delegate
+from llama_index_condense_plus.retrieval.variants import expand
+from llama_index_condense_plus.retrieval.worth import original_worth
+from llama_index_condense_plus.rewriting.history import build_window
+from llama_index_condense_plus.turn.chain import RewriteChain
+from llama_index_condense_plus.turn.conversation import TurnOptions
+from llama_index_condense_plus.turn.models import ask
+from llama_index_condense_plus.turn.operations import Retrieve, Start
+from llama_index_condense_plus.turn.pipeline import Pipeline
+from llama_index_condense_plus.types import (
+    HistoryWindow,
+    PlannedQuery,
+    QueryPlan,
+    QueryRole,
+    RewriteRequest,
+    RewriteResult,
+    RewriteStatus,
+    TriggerDecision,
+    TriggerReason,
+)
+
+
+@dataclass
+class Found:
+    """What the first half of a turn found out."""
+
+    window: HistoryWindow
+    """The conversation."""
+    decision: TriggerDecision
+    """Whether a rewrite was asked for."""
+    result: RewriteResult
+    """The standalone question."""
+    plan: QueryPlan
+    """What to search."""
+    prefetched: dict[str, Any] = field(default_factory=dict)
+    """By its words: the original's retrieval, begun beside the rewrite."""
+    timings: dict[str, float] = field(default_factory=dict)
+    """Seconds by stage."""
+    warnings: list[str] = field(default_factory=list)
+    """What went wrong without ending the turn."""
+
+
+@dataclass
+class Finder:
+    """Runs the first half of one turn."""
+
+    pipeline: Pipeline
+    """The components."""
+    turn_id: str
+    """Identifier of the turn."""
+    options: TurnOptions
+    """What is different in this turn."""
+    retriever: BaseRetriever | None
+    """Searches the original beside the rewrite; None: nothing is prefetched."""
+    keep: bool = True
+    """False: leave no trace in cache and circuit breaker."""
+
+    def __post_init__(self) -> None:
+        self.timings: dict[str, float] = {}
+        self.warnings: list[str] = []
+        self.prefetched: dict[str, Any] = {}
+
+    def run(self, message: str, history: Sequence[ChatMessage]) -> Flow[Found]:
+        """Return what to search for a message."""
+        pipeline, settings = self.pipeline, self.pipeline.settings
+        clock = pipeline.clock
+        began = clock()
+        window = build_window(
+            history, settings.history, extractor=pipeline.extractor, count_tokens=pipeline.count_tokens
+        )
+        decision = yield from self._decide(message, window)
+        self.timings["decide"] = clock() - began
+        self._tell(TriggerDecisionEvent(turn_id=self.turn_id, decision=decision))
+        try:
+            began = clock()
+            result = yield from self._rewrite(message, history, window, decision)
+            self.timings["rewrite"] = clock() - began
+            self._tell(RewriteEvent(turn_id=self.turn_id, result=result))
+            began = clock()
+            plan = yield from self._plan(result, window)
+            self.timings["plan"] = clock() - began
+            self._tell(QueryPlanEvent(turn_id=self.turn_id, plan=plan))
+        except BaseException:
+            self.cancel()
+            raise
+        return Found(window, decision, result, plan, self.prefetched, self.timings, self.warnings)
+
+    def cancel(self) -> None:
+        """Drop the prefetched retrieval: the turn ends early."""
+        for pending in self.prefetched.values():
+            pending.cancel()
+
+    def _decide(self, message: str, window: HistoryWindow) -> Flow[TriggerDecision]:
+        wanted, settings = self.options.rewrite, self.pipeline.settings
+        language = detect_language(message)
+        if not settings.enabled:
+            return TriggerDecision(False, TriggerReason.DISABLED, language)
+        if wanted is not None:
+            return TriggerDecision(wanted is True and bool(window), TriggerReason.FORCED, language)
+        try:
+            decision: Any = self.pipeline.trigger.decide(message, window)
+            if isinstance(decision, TriggerDecision):
+                return decision
+            return (yield from delegate(decision, self._perform))  # type: ignore[no-any-return]
+        except Exception as error:  # noqa: BLE001 - a gate of the user's own must not end the turn
+            self.warnings.append(f"trigger failed: {type(error).__name__}")
+            return TriggerDecision(bool(window), TriggerReason.UNKNOWN_LANGUAGE, language)
+
+    def _rewrite(
+        self, message: str, history: Sequence[ChatMessage], window: HistoryWindow, decision: TriggerDecision
+    ) -> Flow[RewriteResult]:
+        pipeline = self.pipeline
+        if isinstance(self.options.rewrite, str) and pipeline.settings.enabled:
+            return RewriteResult(message, one_line(self.options.rewrite), RewriteStatus.REWRITTEN, "user")
+        original = pipeline.reviewer.original(message)
+        query = original.query or message
+        if not decision.rewrite:
+            return RewriteResult(
+                message, query, RewriteStatus.SKIPPED, edits=original.edits, language=decision.language
+            )
+        if self._wants_prefetch(message, window, decision) and self.retriever is not None:
+            self.prefetched[query] = yield Start(Retrieve(self.retriever, QueryBundle(query)))
+        self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
+        request = RewriteRequest(message, window, decision, extra={"chat_history": list(history)})
+        return (yield from RewriteChain(pipeline, request, keep=self.keep).run())
+
+    def _wants_prefetch(self, message: str, window: HistoryWindow, decision: TriggerDecision) -> bool:
+        retrieval = self.pipeline.settings.retrieval
+        if not retrieval.prefetch or retrieval.dual == "never":
+            return False
+        return retrieval.dual == "always" or original_worth(message, window, decision) > 0
+
+    def _plan(self, result: RewriteResult, window: HistoryWindow) -> Flow[QueryPlan]:
+        try:
+            plan = self.pipeline.planner.plan(result, window)
+            expanding = expand(plan, result, window, self.pipeline.settings)
+            return (yield from delegate(expanding, self._perform))  # type: ignore[no-any-return]
+        except Exception as error:  # noqa: BLE001 - one query is better than none
+            self.warnings.append(f"planning failed: {type(error).__name__}")
+            return QueryPlan((PlannedQuery(result.query, QueryRole.REWRITTEN),), reason="planning failed")
+
+    def _perform(self, operation: Operation) -> Flow[Any]:
+        """Perform a lower stage's operation, its model calls asked of the rewriting model."""
+        if isinstance(operation, Predict):
+            return (yield from ask(operation, self.pipeline.condense_llm()))
+        return (yield operation)
+
+    def _tell(self, event: Any) -> None:
+        if not self.pipeline.is_stock:
+            dispatcher.event(event)
+
+
+def checked_message(message: Any) -> str:
+    """Return the message.
+
+    Raises:
+        InvalidMessageError: it is not text, or blank.
+    """
+    if not isinstance(message, str):
+        raise InvalidMessageError(f"message must be a str, not {type(message).__name__}.")
+    if all(unicodedata.category(char)[0] in "ZC" for char in message):
+        raise InvalidMessageError("message is blank. Check for empty input before calling the chat engine.")
+    return message
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line, without control characters."""
+    return " ".join("".join(" " if unicodedata.category(c)[0] == "C" else c for c in text).split())

@@ -1,0 +1,119 @@
+"""The turn's own query engine: the caller's engine with this turn's plan, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llama_index_condense_plus import _compat
+from llama_index_condense_plus.retrieval.fusion import provenance
+from llama_index_condense_plus.retrieval.plan import query_key
+from llama_index_condense_plus.retrieval.retriever import PlanRetriever
+from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.turn.answering import TurnSynthesis
+from llama_index_condense_plus.turn.finding import Found
+from llama_index_condense_plus.types import PlannedQuery, QueryRole, RankedList
+
+
+@dataclass
+class TurnSearch:
+    """Searches one turn's plan and answers from what it finds."""
+
+    query_engine: BaseQueryEngine
+    """The caller's engine; never changed."""
+    retrievers: Mapping[str, BaseRetriever]
+    """Where each query goes to, by name."""
+    settings: CondensePlusSettings
+    """The options."""
+    found: Found
+    """What to search."""
+    lists: tuple[RankedList, ...] = ()
+    """What each query found."""
+    _top_k: int | None = field(default=None, repr=False)
+
+    @property
+    def bundle(self) -> QueryBundle:
+        """The search query, which retriever and postprocessors see."""
+        return QueryBundle(self.found.plan.search_query)
+
+    @property
+    def provenance(self) -> dict[str, tuple[str, ...]]:
+        """By node id: which queries found it, and at which ranks."""
+        return {node_id: tuple(map(str, places)) for node_id, places in provenance(self.lists).items()}
+
+    def engine(self, asked: str, before: Sequence[ChatMessage] = (), *, streaming: bool = False) -> BaseQueryEngine:
+        """Return a query engine for this turn alone.
+
+        Args:
+            asked: what the answer call is asked.
+            before: messages before the synthesizer's own prompts.
+            streaming: whether the answer is streamed.
+        """
+        retriever = PlanRetriever(
+            dict(self.retrievers),
+            plan=self.found.plan,
+            settings=self.settings,
+            prefetched=self._wanted(),
+            for_postprocessors=True,
+            observe=self.observe,
+        )
+        self._top_k = retriever.similarity_top_k
+        synthesis = TurnSynthesis(
+            _compat.synthesizer_of(self.query_engine), asked, before, top_k=self._top_k, streaming=streaming
+        )
+        if self._is_plain():
+            only = next(iter(self.retrievers.values()))
+            return _compat.for_turn(self.query_engine, only, synthesis, first=_Recorder(self))
+        return _compat.for_turn(self.query_engine, retriever, synthesis)
+
+    def cut(self, nodes: Sequence[NodeWithScore]) -> tuple[NodeWithScore, ...]:
+        """Return the nodes that an answer reads."""
+        return tuple(nodes[: self._top_k])
+
+    def _is_plain(self) -> bool:
+        """One query, one retriever, nothing begun: LlamaIndex's own path, and its own events."""
+        plan = self.found.plan
+        return (
+            len(plan.queries) == len(self.retrievers) == 1
+            and not plan.reserve
+            and not self._wanted()
+            and self.settings.retrieval.timeout_s is None
+            and not self.settings.fusion.provenance_metadata
+            and not self.settings.fusion.dedupe_text
+        )
+
+    def _wanted(self) -> dict[str, Any]:
+        """Return the retrievals under way that the plan uses; the others are dropped, and the trace says so."""
+        plan = self.found.plan
+        keys = {query_key(query.text) for query in (*plan.queries, *plan.reserve)}
+        return {text: pending for text, pending in self.found.prefetched.items() if query_key(text) in keys}
+
+    def observe(self, lists: Sequence[RankedList]) -> None:
+        """Note what each query found, and what was begun for nothing."""
+        wanted = self._wanted()
+        dropped = [text for text in self.found.prefetched if text not in wanted]
+        for text in dropped:
+            self.found.prefetched[text].cancel()
+        unused = (RankedList(PlannedQuery(text, QueryRole.ORIGINAL), used=False) for text in dropped)
+        self.lists = (*lists, *unused)
+
+
+@dataclass
+class _Recorder:
+    """Stands before the postprocessors and notes what a plain retrieval found."""
+
+    search: TurnSearch
+
+    def postprocess_nodes(self, nodes: list[NodeWithScore], **_: Any) -> list[NodeWithScore]:
+        only = self.search.found.plan.queries[0]
+        self.search.observe([RankedList(only, tuple(nodes), source=next(iter(self.search.retrievers)))])
+        return nodes
+
+    async def apostprocess_nodes(self, nodes: list[NodeWithScore], **_: Any) -> list[NodeWithScore]:
+        return self.postprocess_nodes(nodes)

@@ -1,0 +1,256 @@
+"""THE turn, written once for chat, achat, stream_chat and astream_chat."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
+from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import NodeWithScore
+from llama_index.core.tools import ToolOutput
+
+from llama_index_condense_plus import _compat
+from llama_index_condense_plus.errors import AnswerTimeoutError, InvalidMessageError
+from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
+from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.operations import Flow
+from llama_index_condense_plus.turn.answering import (
+    answer_query,
+    clarifying_question,
+    conversation_reply,
+    recent_turns,
+)
+from llama_index_condense_plus.turn.commit import Commit, Write
+from llama_index_condense_plus.turn.conversation import Conversation, TurnRequest
+from llama_index_condense_plus.turn.finding import Finder, Found, checked_message
+from llama_index_condense_plus.turn.operations import Acquire, Answer, Converse, ReadAll, ReadHistory, Search
+from llama_index_condense_plus.turn.pipeline import Pipeline
+from llama_index_condense_plus.turn.responses import CondensePlusChatResponse, CondensePlusStreamingResponse, Deliver
+from llama_index_condense_plus.turn.searching import TurnSearch
+from llama_index_condense_plus.types import QueryPlan, TriggerReason
+
+ChatResponse = CondensePlusChatResponse | CondensePlusStreamingResponse
+
+
+@dataclass(frozen=True)
+class Service:
+    """What all turns of an engine share."""
+
+    query_engine: BaseQueryEngine
+    """Searches and answers."""
+    llm: Callable[[], LLM]
+    """Returns the answering model; called only when one is needed."""
+    prefix_messages: Sequence[ChatMessage] = ()
+    """System prompt and prefix messages of every answer call."""
+    retrievers: Mapping[str, BaseRetriever] = field(default_factory=dict)
+    """Named retrievers that each query goes to, in place of the query engine's own."""
+    verbose: bool = False
+    """Print one line a turn."""
+    after_turn: Callable[[CondenseTrace, Conversation], None] | None = None
+    """Called with the trace once a turn is stored."""
+
+
+@dataclass
+class Turn:
+    """One turn of one conversation."""
+
+    service: Service
+    pipeline: Pipeline
+    conversation: Conversation
+    request: TurnRequest
+
+    def __post_init__(self) -> None:
+        self.turn_id = uuid.uuid4().hex
+        options, conversation = self.request.options, self.conversation
+        self._restriction = (options.retriever or conversation.retriever, options.filters or conversation.filters)
+
+    def run(self) -> Flow[ChatResponse]:
+        """Answer the message and store both; the history is as it was if anything fails."""
+        if not self.request.replaces_last:
+            checked_message(self.request.message)
+        lock, explicit = self.conversation.lock, self.request.chat_history is not None
+        commit: Commit | None = None
+        finder: Finder | None = None
+        delivered = False
+        try:
+            if not explicit:
+                yield Acquire(lock)
+            commit = self.conversation.commit(self.request.message)
+            commit.holds_lock = not explicit
+            message, history = yield from self._read(commit)
+            finder = self._finder()
+            found = yield from finder.run(message, history)
+            response, source, trace = yield from self._answer(message, found)
+            delivered = True
+            return (yield from self._deliver(response, source, trace, commit))
+        finally:
+            if finder is not None and not delivered:
+                finder.cancel()
+            if commit is not None and not (delivered and self.request.streaming):
+                commit.abandon()
+
+    def explain(self) -> Flow[CondenseTrace]:
+        """Do everything up to the merged nodes; answer nothing, change nothing."""
+        message = checked_message(self.request.message)
+        history = self.request.chat_history
+        if history is None:
+            history = yield ReadHistory(self.conversation.memory, message)
+        finder = self._finder(keep=False)
+        found = yield from finder.run(message, history)
+        if not self._plans():
+            return self._trace(found, None, "", ())
+        search = self._search(found)
+        try:
+            nodes = yield Search(search.engine(found.result.query), search.bundle)
+        finally:
+            finder.cancel()
+        return self._trace(found, search, "", search.cut(nodes))
+
+    def _read(self, commit: Commit) -> Flow[tuple[str, list[ChatMessage]]]:
+        request, memory = self.request, self.conversation.memory
+        if request.replaces_last:
+            stored = yield ReadAll(memory)
+            last = max((i for i, m in enumerate(stored) if m.role == MessageRole.USER), default=None)
+            if last is None:
+                raise InvalidMessageError("There is no earlier turn to answer anew.")
+            message = checked_message(request.message or stored[last].content)
+            commit.replace_from(last, message)
+            return message, stored[:last]
+        if request.chat_history is not None:
+            return request.message, list(request.chat_history)
+        return request.message, (yield ReadHistory(memory, request.message))
+
+    def _finder(self, *, keep: bool = True) -> Finder:
+        retriever = self._retriever() if self._plans() and not self.service.retrievers else None
+        return Finder(self.pipeline, self.turn_id, self.request.options, retriever, keep=keep)
+
+    def _plans(self) -> bool:
+        return bool(_compat.has_retriever(self.service.query_engine))
+
+    def _retriever(self) -> BaseRetriever:
+        own, filters = self._restriction
+        retriever = own or _compat.retriever_of(self.service.query_engine)
+        return _compat.with_filters(retriever, filters) if filters is not None else retriever
+
+    def _search(self, found: Found) -> TurnSearch:
+        retrievers = self.service.retrievers or {"": self._retriever()}
+        return TurnSearch(self.service.query_engine, retrievers, self.pipeline.settings, found)
+
+    def _before(self, found: Found) -> list[ChatMessage]:
+        answer = self.pipeline.settings.answer
+        turns = recent_turns(found.window, answer.history_rounds) if answer.mode == "conversation" else []
+        return [*self.service.prefix_messages, *turns]
+
+    def _answer(self, message: str, found: Found) -> Flow[tuple[Any, ToolOutput | None, CondenseTrace]]:
+        settings, clock, began = self.pipeline.settings, self.pipeline.clock, self.pipeline.clock()
+        ask_which = self._candidates(found)
+        if ask_which:
+            question = clarifying_question(ask_which, found.decision.language)
+            return Response(question), None, self._trace(found, None, "", ())
+        if found.decision.reason is TriggerReason.SMALL_TALK and settings.retrieval.small_talk == "skip":
+            reply = yield from self._converse(message, found)
+            return reply, None, self._trace(found, None, message, ())
+        query, asked = found.plan.search_query, answer_query(settings.answer.mode, message, found.result)
+        self._progress("searching")
+        search: TurnSearch | None = None
+        engine: BaseQueryEngine = self.service.query_engine
+        if self._plans():
+            search = self._search(found)
+            engine = search.engine(asked, self._before(found), streaming=self.request.streaming)
+        elif len(found.plan.queries) > 1:
+            found.warnings.append("plan_collapsed: the query engine has no retriever, one query was searched")
+            found.plan = QueryPlan(found.plan.queries[:1], reason=found.plan.reason)
+        try:
+            response = yield Answer(engine, search.bundle if search else query, timeout_s=settings.answer.timeout_s)
+        except (TimeoutError, asyncio.TimeoutError) as error:
+            if settings.answer.timeout_s is None:
+                raise
+            raise AnswerTimeoutError(f"No answer within answer.timeout_s = {settings.answer.timeout_s:g} s.") from error
+        nodes = list(getattr(response, "source_nodes", None) or ())
+        if search is not None and not nodes:
+            found.warnings.append("empty_retrieval")
+            if settings.answer.on_empty == "llm":
+                response = yield from self._converse(message, found)
+        found.timings["answer"] = clock() - began
+        trace = self._trace(found, search, asked, nodes)
+        return response, self._source(query, response), trace
+
+    def _candidates(self, found: Found) -> tuple[str, ...]:
+        if self.pipeline.settings.rewrite.on_ambiguous != "ask" or not found.result.ambiguous:
+            return ()
+        return next((a.candidates for a in found.result.attempts if a.candidates), ())
+
+    def _converse(self, message: str, found: Found) -> Flow[Any]:
+        before = [
+            *self.service.prefix_messages,
+            *recent_turns(found.window, self.pipeline.settings.answer.history_rounds),
+        ]
+        messages = conversation_reply(message, found.decision.language, before)
+        self._progress("answering")
+        return (yield Converse(self.service.llm(), messages, self.request.streaming))
+
+    def _deliver(
+        self, response: Any, source: ToolOutput | None, trace: CondenseTrace, commit: Commit
+    ) -> Flow[ChatResponse]:
+        service = self.service
+        if service.after_turn is not None:
+            after, conversation = service.after_turn, self.conversation
+            commit.on_written = lambda: after(trace, conversation)
+        if service.verbose:
+            print(f"Querying with: {trace.search_query}" if self.pipeline.is_stock else trace.summary())
+        if not self.pipeline.is_stock:
+            dispatcher.event(TurnEvent(turn_id=self.turn_id, trace=trace))
+        if self.request.streaming:
+            timeout_s = self.pipeline.settings.answer.timeout_s
+            return (yield Deliver(response, source, trace, commit, timeout_s))  # type: ignore[no-any-return]
+        text = str(response)
+        yield Write(commit, ChatMessage(role=MessageRole.ASSISTANT, content=text))
+        return CondensePlusChatResponse(
+            response=text,
+            sources=[source] if source else [],
+            source_nodes=list(trace.nodes),
+            metadata={"condense_plus": trace.to_dict()},
+            trace=trace,
+        )
+
+    def _trace(
+        self, found: Found, search: TurnSearch | None, asked: str, nodes: Sequence[NodeWithScore]
+    ) -> CondenseTrace:
+        lists = search.lists if search is not None else ()
+        if lists and not self.pipeline.is_stock:
+            dispatcher.event(FusionEvent(turn_id=self.turn_id, retrievals=lists, n_nodes=len(nodes)))
+        failed = (f"retrieval failed: {ranked.query.role.value}: {ranked.error}" for ranked in lists if ranked.error)
+        return CondenseTrace(
+            turn_id=self.turn_id,
+            message=found.result.original,
+            decision=found.decision,
+            window=found.window,
+            rewrite=found.result,
+            plan=found.plan,
+            retrievals=lists,
+            nodes=tuple(nodes),
+            provenance=search.provenance if search is not None else {},
+            answer_query=asked,
+            timings=found.timings,
+            warnings=(*found.warnings, *failed),
+        )
+
+    def _progress(self, stage: str) -> None:
+        if not self.pipeline.is_stock:
+            dispatcher.event(TurnProgressEvent(turn_id=self.turn_id, stage=stage))
+
+    def _source(self, query: str, response: Any) -> ToolOutput:
+        streams = isinstance(response, (StreamingResponse, AsyncStreamingResponse))
+        return ToolOutput(
+            content="" if streams else str(response),
+            tool_name="query_engine",
+            raw_input={"query": query},
+            raw_output=response,
+        )
