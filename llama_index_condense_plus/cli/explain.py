@@ -1,0 +1,135 @@
+"""``condense-plus explain``: how a question would be searched, on a bare install too."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.llms import MockLLM
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
+from llama_index_condense_plus.cli.options import (
+    add_embedding_option,
+    add_json_option,
+    add_model_options,
+    model_choice,
+    read_history,
+)
+from llama_index_condense_plus.cli.requirements import require
+from llama_index_condense_plus.demo.reasons import reasons
+from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.settings import CondensePlusSettings
+
+EXAMPLES = """examples:
+  printf '%s\\n' "Which plans are there?" "Basic and Pro." | condense-plus explain "And the price of Pro?" --history -
+  condense-plus explain "那它的价格呢？" --history conversation.jsonl --docs manual/ --json
+
+The conversation is plain text, one message a line, user and assistant in turn, or JSON with role and content.
+"""
+TOP_K = 5
+DELETED, ADDED, PLAIN = "\033[9;31m", "\033[1;32m", "\033[0m"
+_TOKENS = re.compile(r"[a-zA-Z0-9_.-]+|\s+|.")
+
+
+class NothingToSearch(BaseRetriever):
+    """Stands in where there are no files: the question is explained up to the search."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:  # noqa: ARG002
+        return []
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = EXAMPLES
+    parser.add_argument("question", help="the user's words")
+    parser.add_argument("--history", metavar="FILE", help="the conversation so far; - reads standard input")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="search the files of this folder too")
+    parser.add_argument("--settings", metavar="FILE", help="a TOML file with settings")
+    add_embedding_option(parser)
+    add_model_options(parser)
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explain one question."""
+    history = read_history(arguments.history)
+    llm = model_choice(arguments).load()
+    overrides = {} if llm else {"rewrite": {"chain": ("rules", "original")}}
+    if arguments.settings:
+        settings = CondensePlusSettings.from_toml(arguments.settings, **overrides)
+    else:
+        settings = CondensePlusSettings(**overrides)
+    with _retriever(arguments) as retriever:
+        engine = CondensePlusChatEngine.from_defaults(
+            retriever=retriever, llm=MockLLM(), condense_llm=llm, settings=settings
+        )
+        trace = engine.explain(arguments.question, chat_history=history)
+    if arguments.json:
+        print(json.dumps(trace.to_dict(), ensure_ascii=False, indent=2))
+    else:
+        print(
+            as_text(trace, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ, searched=bool(arguments.docs))
+        )
+    return 0
+
+
+def as_text(trace: CondenseTrace, *, colour: bool, searched: bool) -> str:
+    """Return a trace as a tree in plain text.
+
+    Args:
+        trace: what ``explain`` returned.
+        colour: mark the words that went and came with ANSI colours, else with ``[-…-]`` and ``{+…+}``.
+        searched: show what was found.
+    """
+    lines = [trace.message, f"├─ {'change':9} {difference(trace.message, trace.search_query, colour=colour)}"]
+    lines += [f"├─ {label:9} {words}" for label, words in reasons(trace) if searched or words != "empty_retrieval"]
+    if searched:
+        for rank, node in enumerate(trace.nodes, 1):
+            found_by = ", ".join(trace.provenance.get(node.node.node_id, ()))
+            lines.append(f"├─ {f'found {rank}':9} {_one_line(node)}  ({found_by})")
+    lines[-1] = lines[-1].replace("├", "└", 1)
+    return "\n".join(lines)
+
+
+def difference(before: str, after: str, *, colour: bool) -> str:
+    """Return one text with what was deleted and added marked, word by word and Chinese character by character."""
+    old, new = _TOKENS.findall(before), _TOKENS.findall(after)
+    (del_start, del_end), (add_start, add_end) = (
+        ((DELETED, PLAIN), (ADDED, PLAIN)) if colour else (("[-", "-]"), ("{+", "+}"))
+    )
+    parts = []
+    for kind, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        gone, come = "".join(old[i1:i2]), "".join(new[j1:j2])
+        if kind == "equal":
+            parts.append(gone)
+            continue
+        parts.append(f"{del_start}{gone}{del_end}" if gone else "")
+        parts.append(f"{add_start}{come}{add_end}" if come else "")
+    return "".join(parts)
+
+
+@contextmanager
+def _retriever(arguments: argparse.Namespace) -> Iterator[BaseRetriever]:
+    if arguments.docs is None:
+        yield NothingToSearch()
+        return
+    require("rich", extra="demo")
+    from rich.console import Console  # noqa: PLC0415, an extra
+
+    from llama_index_condense_plus.demo.opening import open_index  # noqa: PLC0415, needs the extra
+
+    with open_index(arguments.docs, arguments.embed_model, Console(stderr=True)) as index:
+        yield index.as_retriever(similarity_top_k=TOP_K)
+
+
+def _one_line(node: NodeWithScore) -> str:
+    return " ".join(node.node.get_content().split())[:100]

@@ -1,0 +1,119 @@
+"""One scripted turn, three ways: the question as typed, the stock engine's rewrite, and this engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from llama_index.core import VectorStoreIndex
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
+from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import NodeWithScore
+
+from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
+from llama_index_condense_plus.demo.knowledge import Turn, source_of
+from llama_index_condense_plus.demo.quoting import QuoteSynthesizer
+from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.settings import CondensePlusSettings
+
+TOP_K = 3
+"""Passages that each way may bring."""
+WITHOUT_MODEL: dict[str, Any] = {"rewrite": {"chain": ("rules", "original")}}
+"""Settings where no language model is configured: the rules rewrite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one way searched and found."""
+
+    query: str
+    """The words that were searched."""
+    sources: tuple[str, ...]
+    """Names of the passages found, best first."""
+    texts: tuple[str, ...]
+    """Their words."""
+
+    def rank_of(self, source: str) -> int | None:
+        """Return the rank of a passage, 1 for the best, None if it was not found."""
+        return self.sources.index(source) + 1 if source in self.sources else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One turn, side by side."""
+
+    turn: Turn
+    """The scripted question."""
+    ways: Mapping[str, Finding]
+    """What ``typed`` (the question as typed), ``stock`` (the stock engine, with a model only) and ``ours`` found."""
+    trace: CondenseTrace
+    """Why this engine searched what it searched."""
+    answer: str
+    """Its answer."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-safe values."""
+        return {
+            "conversation": self.turn.conversation,
+            "question": self.turn.question,
+            "kind": self.turn.kind,
+            "gold": self.turn.gold,
+            "ways": {
+                name: {"query": way.query, "found": list(way.sources), "rank": way.rank_of(self.turn.gold)}
+                for name, way in self.ways.items()
+            },
+            "answer": self.answer,
+            "trace": self.trace.to_dict(),
+        }
+
+
+def make_engine(index: VectorStoreIndex, llm: LLM | None, **settings: Any) -> CondensePlusChatEngine:
+    """Return this package's engine over an index; without a model it rewrites by rules and quotes.
+
+    Args:
+        index: what is searched.
+        llm: rewrites and answers; None: rules and quotes.
+        **settings: sections of the settings.
+    """
+    if llm is None:
+        query_engine = index.as_query_engine(similarity_top_k=TOP_K, response_synthesizer=QuoteSynthesizer())
+        settings = {**WITHOUT_MODEL, **settings}
+    else:
+        query_engine = index.as_query_engine(llm=llm, similarity_top_k=TOP_K)
+    return CondensePlusChatEngine.from_defaults(
+        query_engine=query_engine, settings=CondensePlusSettings(**settings), llm=llm
+    )
+
+
+def compare(index: VectorStoreIndex, turns: Sequence[Turn], llm: LLM | None) -> Iterator[Comparison]:
+    """Run one conversation, turn by turn.
+
+    Args:
+        index: what is searched.
+        turns: the conversation.
+        llm: rewrites and answers, and gives the stock engine its column; None: rules and quotes.
+    """
+    engine = make_engine(index, llm)
+    retriever = index.as_retriever(similarity_top_k=TOP_K)
+    for turn in turns:
+        ways = {"typed": _finding(turn.question, retriever.retrieve(turn.question))}
+        if llm is not None:
+            ways["stock"] = _stock(index, llm, turn.question, list(engine.chat_history))
+        response = engine.chat(turn.question)
+        trace = cast("CondenseTrace", engine.trace_of(response))
+        ways["ours"] = _finding(trace.search_query, response.source_nodes)
+        yield Comparison(turn, ways, trace, str(response))
+
+
+def _stock(index: VectorStoreIndex, llm: LLM, question: str, history: list[ChatMessage]) -> Finding:
+    """Ask the stock engine the same question after the same conversation, without its answer."""
+    finder = index.as_query_engine(llm=llm, similarity_top_k=TOP_K, response_mode="no_text")
+    engine = CondenseQuestionChatEngine.from_defaults(query_engine=finder, llm=llm)
+    response = engine.chat(question, chat_history=history)
+    return _finding(str(response.sources[0].raw_input["query"]), response.source_nodes)
+
+
+def _finding(query: str, nodes: Sequence[NodeWithScore]) -> Finding:
+    return Finding(query, tuple(source_of(n.node) for n in nodes), tuple(n.node.get_content() for n in nodes))

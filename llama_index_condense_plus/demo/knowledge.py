@@ -1,0 +1,160 @@
+"""What the demo searches: its own passages, or a folder of the user's files, in an embedded Qdrant."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from llama_index.core import SimpleDirectoryReader, StorageContext, VectorStoreIndex
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import BaseNode, Document, TextNode
+
+from llama_index_condense_plus.errors import ConfigurationError
+
+logger = logging.getLogger(__name__)
+
+TEXT_SUFFIXES = {".txt", ".md", ".markdown", ".rst"}
+"""Files that are read as they are; all others go through LlamaIndex's readers, or are skipped without them."""
+CHUNK_TOKENS = 256
+"""Size of a passage of the user's files in tokens, half of what E5 reads."""
+COLLECTION = "condense_plus_demo"
+OnProgress = Callable[[int, int], None]
+"""Called with how many items are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One scripted question."""
+
+    conversation: str
+    """Name of the conversation, also its language."""
+    question: str
+    """The user's words."""
+    gold: str
+    """Name of the passage that answers."""
+    kind: str
+    """``first``, ``topic switch``, or what makes it a follow-up."""
+
+    @property
+    def is_follow_up(self) -> bool:
+        """True if the words alone do not say what is meant."""
+        return self.kind not in {"first", "topic switch"}
+
+
+def demo_passages() -> list[BaseNode]:
+    """Return the demo's own passages as nodes; ``metadata["source"]`` is a passage's name."""
+    return [_node(row["text"], row["id"]) for row in _rows("passages.jsonl")]
+
+
+def demo_conversations() -> list[list[Turn]]:
+    """Return the scripted conversations."""
+    turns = [Turn(**row) for row in _rows("conversations.jsonl")]
+    return [list(group) for _, group in groupby(turns, key=lambda turn: turn.conversation)]
+
+
+def folder_passages(folder: Path, progress: OnProgress | None = None) -> list[BaseNode]:
+    """Read the files of a folder and cut them into passages.
+
+    Args:
+        folder: searched with its sub-folders, hidden files left out.
+        progress: told after each file.
+
+    Raises:
+        ConfigurationError: the folder does not exist or holds no readable text.
+    """
+    if not folder.is_dir():
+        raise ConfigurationError(f"--docs: {folder} is not a folder.")
+    paths = sorted(p for p in folder.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(folder)))
+    splitter = SentenceSplitter(chunk_size=CHUNK_TOKENS, chunk_overlap=CHUNK_TOKENS // 8)
+    nodes: list[BaseNode] = []
+    for done, path in enumerate(paths, 1):
+        name = path.relative_to(folder).as_posix()
+        for document in _read(path):
+            chunks = (chunk for chunk in splitter.split_text(document.text) if chunk.strip())
+            nodes.extend(_node(chunk, f"{name}#{n}") for n, chunk in enumerate(chunks, 1))
+        if progress:
+            progress(done, len(paths))
+    if not nodes:
+        raise ConfigurationError(f"--docs: no readable text in {folder}.")
+    return nodes
+
+
+def build_index(
+    nodes: Sequence[BaseNode], embedding: BaseEmbedding, store: Path, progress: OnProgress | None = None
+) -> VectorStoreIndex:
+    """Embed passages into a Qdrant that runs in this process and keeps its data in a folder.
+
+    Args:
+        nodes: the passages.
+        embedding: turns them into vectors.
+        store: an empty folder.
+        progress: told after each batch.
+
+    Raises:
+        ConfigurationError: the Qdrant packages are not installed.
+    """
+    try:
+        from llama_index.vector_stores.qdrant import QdrantVectorStore  # noqa: PLC0415, an extra
+        from qdrant_client import QdrantClient  # noqa: PLC0415
+    except ImportError:
+        raise ConfigurationError("Qdrant is missing: pip install 'llama-index-condense-plus[demo]'.") from None
+    vectors = QdrantVectorStore(COLLECTION, client=QdrantClient(path=str(store)))
+    index = VectorStoreIndex(
+        nodes=[], storage_context=StorageContext.from_defaults(vector_store=vectors), embed_model=embedding
+    )
+    size = embedding.embed_batch_size
+    for start in range(0, len(nodes), size):
+        index.insert_nodes(list(nodes[start : start + size]))
+        if progress:
+            progress(min(start + size, len(nodes)), len(nodes))
+    return index
+
+
+def source_of(node: BaseNode) -> str:
+    """Return the name of the passage that a node holds."""
+    return str(node.metadata.get("source", node.node_id))
+
+
+def _rows(name: str) -> Iterator[dict[str, Any]]:
+    text = (files(__package__) / "data" / name).read_text(encoding="utf-8")
+    return (json.loads(line) for line in text.splitlines())
+
+
+def _node(text: str, source: str) -> TextNode:
+    return TextNode(
+        id_=str(uuid.uuid5(uuid.NAMESPACE_URL, source)),  # Qdrant takes UUIDs only
+        text=text,
+        metadata={"source": source},
+        excluded_embed_metadata_keys=["source"],
+        excluded_llm_metadata_keys=["source"],
+    )
+
+
+def _read(path: Path) -> Iterable[Document]:
+    if path.suffix.lower() in TEXT_SUFFIXES:
+        return [Document(text=_decode(path.read_bytes()))]
+    if importlib.util.find_spec("llama_index.readers.file") is None:
+        logger.warning("Skipped %s, which is not plain text: pip install llama-index-readers-file", path.name)
+        return []
+    return SimpleDirectoryReader(input_files=[path]).load_data()
+
+
+def _decode(data: bytes) -> str:
+    """Decode UTF-8, or GB 18030, the other encoding that Chinese text files come in."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("gb18030", errors="replace")
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)

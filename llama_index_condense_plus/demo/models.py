@@ -1,0 +1,62 @@
+"""Which language model the demo and the commands talk to, if any."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from llama_index.core.llms.llm import LLM
+
+from llama_index_condense_plus.errors import ConfigurationError
+
+DEFAULT_OPENAI_MODEL = "gpt-4o-mini"
+"""Model asked when there is only an ``OPENAI_API_KEY``."""
+CONTEXT_TOKENS = 4096
+"""Context assumed of an unknown server, in tokens: the least that current servers are started with."""
+ANSWER_TOKENS = 300
+"""Longest answer, in tokens."""
+TIMEOUT_S = 120.0
+"""Deadline of a call in seconds: a small model on two cores needs one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """What the user said about the language model."""
+
+    api_base: str | None = None
+    """Base URL of an OpenAI-compatible server, for example ``http://127.0.0.1:8080/v1``."""
+    model: str | None = None
+    """Name of the model."""
+
+    def load(self) -> LLM | None:
+        """Return the model, or None if neither a server nor a key is configured.
+
+        Raises:
+            ConfigurationError: a server without a model name, a model name without a server or key, or no client.
+        """
+        key = os.environ.get("OPENAI_API_KEY")
+        if self.api_base and not self.model:
+            raise ConfigurationError("--api-base needs --model, the name under which the server offers its model.")
+        if not self.api_base and not key:
+            if self.model:
+                raise ConfigurationError("--model needs --api-base, or a key in OPENAI_API_KEY.")
+            return None
+        try:
+            from llama_index.llms.openai import OpenAI  # noqa: PLC0415, an extra
+            from llama_index.llms.openai_like import OpenAILike  # noqa: PLC0415
+        except ImportError:
+            raise ConfigurationError(
+                "The OpenAI client is missing: pip install 'llama-index-condense-plus[openai]'."
+            ) from None
+        if not self.api_base:
+            return OpenAI(model=self.model or DEFAULT_OPENAI_MODEL, temperature=0.0, timeout=TIMEOUT_S)
+        return OpenAILike(
+            model=self.model or "",
+            api_base=self.api_base,
+            api_key=key or "none",
+            is_chat_model=True,
+            context_window=CONTEXT_TOKENS,
+            max_tokens=ANSWER_TOKENS,
+            temperature=0.0,
+            timeout=TIMEOUT_S,
+        )
