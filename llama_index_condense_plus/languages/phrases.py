@@ -1,0 +1,78 @@
+"""Looking up a lexicon's phrases in a text, longest first, in time linear in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from llama_index_condense_plus.languages import en_cleanup, zh_cleanup
+from llama_index_condense_plus.languages.base import Lexicon, registered_lexicons
+from llama_index_condense_plus.languages.text import Token, has_han
+from llama_index_condense_plus.settings.sections import LanguageSettings
+
+__all__ = ["PhraseSet", "Token", "lexicon_for"]
+
+_BUILT_IN = {
+    code: Lexicon(
+        code=code,
+        connectives=words.CONNECTIVES,
+        connective_traps=words.CONNECTIVE_TRAPS,
+        padding=words.PADDING,
+        negations=words.NEGATIONS,
+        question_words=words.QUESTION_WORDS,
+    )
+    for code, words in (("zh", zh_cleanup), ("en", en_cleanup))
+}
+
+
+def lexicon_for(language: str, own: Mapping[str, LanguageSettings]) -> Lexicon:
+    """Return a language's lexicon with a user's words; an empty one if the language is not known."""
+    lexicon = registered_lexicons().get(language)
+    if lexicon is None or not lexicon.connectives:
+        lexicon = _BUILT_IN.get(language, Lexicon(code=language))
+    return lexicon.adapted(own[language]) if language in own else lexicon
+
+
+class PhraseSet:
+    """A set of phrases that finds the longest one at a place of a text.
+
+    Latin phrases match whole words only; Chinese ones match anywhere.
+
+    Args:
+        phrases: folded phrases.
+    """
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self._phrases = frozenset(phrases)
+        self._lengths: dict[str, list[int]] = {}
+        self._ends: dict[str, list[int]] = {}
+        for table, at in ((self._lengths, 0), (self._ends, -1)):
+            for phrase in self._phrases:
+                table.setdefault(phrase[at], []).append(len(phrase))
+            for first, lengths in table.items():
+                table[first] = sorted(set(lengths), reverse=True)
+
+    def longest(self, folded: str, at: int) -> int:
+        """Return the end of the longest phrase that begins at ``at``, 0 if there is none."""
+        for length in self._lengths.get(folded[at : at + 1], ()):
+            if folded[at : at + length] in self._phrases and _whole(folded, at, at + length):
+                return at + length
+        return 0
+
+    def longest_before(self, folded: str, stop: int) -> int | None:
+        """Return the start of the longest phrase that ends at ``stop``, None if there is none."""
+        for length in self._ends.get(folded[stop - 1 : stop], ()):
+            if length <= stop and folded[stop - length : stop] in self._phrases and _whole(folded, stop - length, stop):
+                return stop - length
+        return None
+
+
+def _whole(folded: str, start: int, end: int) -> bool:
+    """Return True unless the match begins or ends inside a Latin word."""
+    return not (
+        (start > 0 and _latin(folded[start - 1]) and _latin(folded[start]))
+        or (end < len(folded) and _latin(folded[end - 1]) and _latin(folded[end]))
+    )
+
+
+def _latin(char: str) -> bool:
+    return char.isalnum() and not has_han(char)

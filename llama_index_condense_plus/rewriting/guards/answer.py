@@ -1,0 +1,162 @@
+"""Guard: an answer, a statement or a repetition of an earlier turn instead of the question."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from llama_index_condense_plus.languages.quantities import quantities
+from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks, sentences
+from llama_index_condense_plus.rewriting.guards.features import features, grounding, is_common, retained
+from llama_index_condense_plus.rewriting.guards.limits import Limits
+from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
+
+_OPENS_ANSWER = re.compile(
+    r"^\W*(?:yes|no|yeah|sure|sorry|unfortunately|i (?:don't|do not|can't|cannot|am|'m|would|think|believe|apologi[sz]e)|i'm|as an|there (?:is|are|was|were)|it (?:is|was|depends|seems)|it's|they (?:are|were|have)|"
+    r"based on|according to|to (?:do|answer) th|you (?:can|could|should|may|need|must|will|are|have)|in (?:general|short|summary)|here (?:is|are)|the answer|okay|certainly|of course|great question|"
+    r"是的|不是|没有|有的|对的|可以的|当然|好的|抱歉|对不起|很遗憾|不好意思|根据(?!.*[?？])|答案|因为|您可以|你可以|不可以|不能|能的|会的|不会|目前(?!.*[?？])|答[:：]|知道(?:的)?[，,啊呀。]|嗯|哦|我(?:觉得|认为|知道(?!.*[?？])|不知道|不清楚))",
+    re.I,
+)
+_VERBAL_EN = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|may|might|must|does|did|do|be|been|provides?|allows?|includes?|contains?|offers?|requires?|uses?|used|means?|helps?|supports?|makes?|gives?|takes?|became|began|started|said|released|i|we|they|you|he|she|it)\b"
+)
+_VERBAL_ZH = re.compile(
+    r"是|有(?!关|限|声|趣|效)|在(?!线)|于|为(?!什么|何)|了|叫|来自|属于|位于|包括|获得|可以|能够|会(?!员|议|计)|。$|！$"
+)
+_SIMILAR = 0.85
+_SHORT = 4
+
+
+class AnswerGuard:
+    """Finds rewrites that repeat an earlier turn, answer the question, or state where the user asked.
+
+    Args:
+        limits: the profile's figures; expansions need not be questions.
+        grounded: more that counts as said, such as alias targets.
+    """
+
+    name = "answer"
+
+    def __init__(self, limits: Limits, grounded: tuple[str, ...] = ()) -> None:
+        self._limits = limits
+        self._grounded = grounded
+
+    def check(self, original: str, rewrite: str, window: HistoryWindow) -> list[GuardVerdict]:
+        """Return a verdict on repetition and one on the form of the rewrite."""
+        repeated = _repeats(original, rewrite, window)
+        stated = self._states(original, rewrite, window)
+        return [
+            GuardVerdict(f"{self.name}.repetition", not repeated, "reject", detail=repeated[:_SHOWN]),
+            GuardVerdict(f"{self.name}.statement", not stated, "reject", detail=stated),
+        ]
+
+    def _states(self, original: str, rewrite: str, window: HistoryWindow) -> str:
+        if not asks(original) and not _looks_elliptical(original):
+            return ""
+        opens = _OPENS_ANSWER.match(rewrite)
+        if opens and not _OPENS_ANSWER.match(original) and not original.lower().startswith(opens.group().lower()):
+            if not (asks(rewrite) and _asks_late(rewrite)):
+                return "begins like an answer"
+        if self._limits.expansion:
+            return ""
+        if not asks(rewrite):
+            return self._unasked(original, rewrite)
+        return self._explains(original, rewrite, window)
+
+    def _unasked(self, original: str, rewrite: str) -> str:
+        """Return the problem with a rewrite that asks nothing: a keyword list passes if it keeps the question."""
+        if not asks(original):
+            return ""
+        question, after = features(asking_clause(original)), features(rewrite)
+        verbal = _VERBAL_ZH if has_han(rewrite) else _VERBAL_EN
+        if verbal.search(fold(rewrite)):
+            return "a statement"
+        if question.words and not any(retained(word, after) for word in question.words):
+            return "no word of the question"
+        return ""
+
+    def _explains(self, original: str, rewrite: str, window: HistoryWindow) -> str:
+        """Return the problem with a rewrite of several sentences of which some state what nobody said."""
+        parts = sentences(rewrite)
+        stated = [part for part in parts if not asks(part)]
+        if len(parts) < 2 or not stated:  # noqa: PLR2004
+            return ""
+        said, question = grounding(window, self._grounded), features(original)
+        for part in stated:
+            words = features(part).words
+            new = [w for w in words if not retained(w, question)]
+            unsaid = [w for w in new if not said.has(w)]
+            if len(words) >= _SHORT and len(new) >= len(words) * 0.7 and (unsaid or len(words) > 2 * _SHORT):
+                return "states something beside the question"
+        return ""
+
+
+_SHOWN = 80
+
+
+def _asks_late(text: str) -> bool:
+    """Return True if the sentence that begins like an answer is itself a question."""
+    first = sentences(text)
+    return bool(first) and asks(first[0]) and "?" in fold(first[0])
+
+
+def _looks_elliptical(original: str) -> bool:
+    return len(features(original).words) <= _SHORT
+
+
+def _repeats(original: str, rewrite: str, window: HistoryWindow) -> str:
+    """Return the earlier sentence or message that the rewrite repeats, if it repeats one."""
+    mine = bare(rewrite)
+    own = bare(original)
+    if len(mine) < _SHORT or mine in own:
+        return ""
+    gains = _adds_from_question(original, rewrite)
+    for message in reversed(window.all_messages):
+        for whole, form in _forms(message.full_text):
+            if mine == form or (len(mine) >= 2 * _SHORT and _similar(mine, form)):
+                if not (own and (_similar(own, form) or (gains and own in mine))):
+                    return whole
+    return ""
+
+
+def _adds_from_question(original: str, rewrite: str) -> bool:
+    words = features(original).words
+    return bool(words) and all(retained(word, features(rewrite)) for word in words)
+
+
+@lru_cache(maxsize=4096)
+def bare(text: str) -> str:
+    """Return the folded letters and digits of a text."""
+    return "".join(char for char in fold(text[:_COMPARED]) if char.isalnum())
+
+
+_COMPARED = 4_000
+
+
+@lru_cache(maxsize=2048)
+def _forms(text: str) -> tuple[tuple[str, str], ...]:
+    """Return a message, its sentences and its beginnings with their bare forms."""
+    parts = sentences(text[:_COMPARED])
+    runs = [text, *parts, *("".join(parts[:n]) for n in range(2, min(len(parts), 6)))]
+    return tuple({bare(run): run for run in runs if len(bare(run)) >= _SHORT}.items()) and tuple(
+        (run, bare(run)) for run in runs if len(bare(run)) >= _SHORT
+    )
+
+
+def _similar(a: str, b: str) -> bool:
+    """Return True if two bare forms share nearly all their character pairs."""
+    if not (a and b) or min(len(a), len(b)) < _SIMILAR * max(len(a), len(b)):
+        return False
+    mine, other = _pairs(a), _pairs(b)
+    return len(mine & other) >= _SIMILAR * max(len(mine), len(other))
+
+
+@lru_cache(maxsize=4096)
+def _pairs(bare_form: str) -> frozenset[str]:
+    return frozenset(a + b for a, b in zip(bare_form, bare_form[1:], strict=False))
+
+
+def numbers_in(text: str) -> bool:
+    """Return True if a text holds numbers."""
+    return bool(quantities(fold(text))) or any(is_common(word) for word in ())

@@ -1,0 +1,75 @@
+"""The asking clause: in a turn that answers first and then asks, what the question really is."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.rewriting.guards.features import features
+
+_SENTENCE = re.compile(r"[^。！？?!；;\n]+[。！？?!；;\n]*|[。！？?!；;\n]+")
+_LATIN_SENTENCE = re.compile(r"(?:[^.!?\n;]|[.;](?=\S))+[.!?;\n]*\s*|[.!?;\n]+\s*")
+_CLAUSE = re.compile(r"[^，,]+[，,]?")
+_ZH_ASKS = re.compile(
+    r"什么|啥|谁|哪|怎么|怎样|如何|咋|为何|多少|几(?!乎|近)|多[久长大高远重贵快]|何[时地处种]|吗|呢|(?<![那这要])么(?:$|[。！？?!])|是否|能否|可否|(.)[不没]\1|有没有|没(?:有)?[？?]|不[？?]|有无|区别|介绍|列出|比较|对比|推荐|告诉|解释|说明|讲讲|说说|谈谈|查|找|翻译|总结"
+)
+_EN_ASKS = re.compile(
+    r"\b(?:what|whats|who|whos|whose|whom|which|when|where|why|how|whether)\b"
+    r"|(?:^|[,;:.!?]\s*|\b(?:and|but|so|or|then|also|ok|okay|yes|no|well|please)\s+)(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|has|have|had|am|isn't|aren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|wasn't|weren't|haven't|hasn't)\s"
+    r"|(?:^|[,;:.!?]\s*|\b(?:please|to|you|just|and|also|ok|okay|then|kindly)\s+)(?:tell|give|show|list|explain|describe|compare|find|recommend|suggest|provide|define|summari[sz]e|get|translate|name|discuss|elaborate|outline|identify|calculate|book|set|search|look|check|add|remind|play|schedule|cancel|navigate|pick|help|need|know)\b"
+)
+_CONDITION = re.compile(
+    r"^\W*(?:如果|假如|要是|假设|若|倘若|当|除非|只要|既然|在|对于|关于|从|比起|跟|和)|(?:的话|的情况下|时|时候|以后|之后|之前|后|前)[，,]$"
+)
+
+
+@lru_cache(maxsize=4096)
+def asks(text: str) -> bool:
+    """Return True if a text asks or requests something, question mark or not."""
+    folded = fold(text)
+    if "?" in folded:
+        return True
+    return bool((has_han(folded) and _ZH_ASKS.search(folded)) or _EN_ASKS.search(folded))
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text with their marks."""
+    pattern = _SENTENCE if has_han(text) else _LATIN_SENTENCE
+    return [found for match in pattern.finditer(text) if (found := match.group().strip())]
+
+
+@lru_cache(maxsize=4096)
+def asking_sentence(text: str) -> str:
+    """Return the last sentence that asks and has content, with a short one before it that lends it content.
+
+    A text that asks nothing is returned whole.
+    """
+    parts = sentences(text[:_MAX_SPLIT])
+    for at in range(len(parts) - 1, -1, -1):
+        if asks(parts[at]):
+            start = at
+            while start > 0 and not features(" ".join(parts[start : at + 1])).words:
+                start -= 1
+            return " ".join(parts[start : at + 1])
+    return text
+
+
+_MAX_SPLIT = 4_000
+
+
+@lru_cache(maxsize=4096)
+def asking_clause(text: str) -> str:
+    """Return the last clause of the asking sentence that has content; Chinese turns run clauses on with commas.
+
+    Conditions (如果…, …的话) stay with what they condition.
+    """
+    sentence = asking_sentence(text)
+    if not has_han(sentence):
+        return sentence
+    parts = _CLAUSE.findall(sentence)
+    last = next((i for i in range(len(parts) - 1, -1, -1) if asks(parts[i])), len(parts) - 1)
+    start = last
+    while start > 0 and (not features("".join(parts[start : last + 1])).words or _CONDITION.search(parts[start - 1])):
+        start -= 1
+    return "".join(parts[start : last + 1])

@@ -1,0 +1,79 @@
+"""Guard: how much of the question survives, and how much of the rewrite was never said."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+from llama_index_condense_plus.languages.text import clip, fold
+from llama_index_condense_plus.rewriting.guards.clauses import asking_clause
+from llama_index_condense_plus.rewriting.guards.features import Features, features, grounding, is_common, retained
+from llama_index_condense_plus.rewriting.guards.limits import Limits
+from llama_index_condense_plus.settings.sections import DiffRatioSettings
+from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
+
+_MAX_SYMMETRIC = 1_000
+"""The literal diff is quadratic: longer texts are compared by both ends."""
+
+
+class DiffRatioGuard:
+    """Retention of the question's content words and grounded novelty, each with its verdict.
+
+    A symmetric diff, the obvious measure, rejects up to half of good rewrites, for "and the price?" must grow; it is
+    available as ``metric="symmetric"``.
+
+    Args:
+        settings: metric and limits.
+        limits: the profile's figures.
+        grounded: more that counts as said, such as alias targets.
+    """
+
+    name = "diff_ratio"
+
+    def __init__(self, settings: DiffRatioSettings, limits: Limits, grounded: tuple[str, ...] = ()) -> None:
+        self._settings = settings
+        self._limits = limits
+        self._grounded = grounded
+
+    def check(self, original: str, rewrite: str, window: HistoryWindow) -> list[GuardVerdict]:
+        """Return a verdict on retention and one on novelty, or one on the symmetric diff."""
+        if self._settings.metric == "symmetric":
+            return [self._symmetric(original, rewrite)]
+        return [self._retention(original, rewrite), self._novelty(original, rewrite, window)]
+
+    def _symmetric(self, original: str, rewrite: str) -> GuardVerdict:
+        before, after = clip(fold(original), _MAX_SYMMETRIC), clip(fold(rewrite), _MAX_SYMMETRIC)
+        ratio = 1 - SequenceMatcher(None, before, after, autojunk=False).ratio()
+        limit = self._settings.max_symmetric
+        return GuardVerdict(f"{self.name}.symmetric", ratio <= limit, "reject", round(ratio, 3), limit)
+
+    def _retention(self, original: str, rewrite: str) -> GuardVerdict:
+        after = features(rewrite)
+        share, lost = _share_kept(features(original), after)
+        if share < self._limits.min_retention and not self._limits.whole:
+            clause = asking_clause(original)
+            if clause != original:
+                share, lost = max((share, lost), _share_kept(features(clause), after), key=lambda kept: kept[0])
+        passed = share >= self._limits.min_retention
+        detail = "" if passed else "lost: " + ", ".join(lost[:6])
+        return GuardVerdict(
+            f"{self.name}.retention", passed, "reject", round(share, 3), self._limits.min_retention, detail
+        )
+
+    def _novelty(self, original: str, rewrite: str, window: HistoryWindow) -> GuardVerdict:
+        words = features(rewrite).words
+        question, said = features(original), grounding(window, self._grounded)
+        new = [
+            word.raw for word in words if not is_common(word) and not said.has(word) and not retained(word, question)
+        ]
+        share = len(new) / len(words) if words else 0.0
+        passed = share <= self._limits.max_novelty
+        detail = "" if passed else "never said: " + ", ".join(new[:6])
+        return GuardVerdict(f"{self.name}.novelty", passed, "reject", round(share, 3), self._limits.max_novelty, detail)
+
+
+def _share_kept(before: Features, after: Features) -> tuple[float, list[str]]:
+    """Return the share of content words that survive, weighted by length, and those that do not."""
+    if not before.words:
+        return 1.0, []
+    lost = [word.raw for word in before.words if not retained(word, after)]
+    return 1 - len(lost) / len(before.words), lost

@@ -1,0 +1,160 @@
+"""What the guards measure: the content of a text on its folded form, and what a conversation grounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from llama_index_condense_plus.languages.stems import common_words, stem
+from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
+from llama_index_condense_plus.languages.weak_words import WEAK_EN, WEAK_ZH
+from llama_index_condense_plus.types import HistoryWindow
+
+MAX_CHECKED_CHARS = 8_000
+"""Longer rewrites are measured on their first and last halves of this size; the length guard rejects them anyway."""
+
+_EMPTY_TAGS = frozenset({"x", "u", "ul", "uj", "uz", "ug", "ud", "uv", "y", "e", "o", "p", "c", "r", "zg"})
+NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
+"""jieba's tags of people, places, organisations and other names."""
+_SPLIT = re.compile(r"[-_/.'’+#]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A content word of a text."""
+
+    text: str
+    """Folded; English reduced to its stem."""
+    raw: str
+    """As written."""
+    start: int
+    """Offset in the text."""
+    pos: str
+    """jieba's tag, ``eng``, ``m`` or ``x``."""
+    han: bool
+    """True for Chinese."""
+    parts: tuple[str, ...] = ()
+    """Stems of a hyphenated word's parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """A text's folded form and content words."""
+
+    folded: str
+    """The folded text, for look-ups of Chinese words."""
+    words: tuple[Word, ...]
+    """Content words in order."""
+    stems: frozenset[str]
+    """Stems of all Latin words, weak ones too."""
+    initials: str
+    """First letters of the Latin words in order, for abbreviations."""
+
+
+def features(text: str) -> Features:
+    """Return the features of a text, computed once per text."""
+    return _features(clip(text, MAX_CHECKED_CHARS))
+
+
+@lru_cache(maxsize=4096)
+def _features(text: str) -> Features:
+    words: list[Word] = []
+    stems: set[str] = set()
+    initials: list[str] = []
+    for token in tokenize(text):
+        if token.pos == "x" and not token.text.isalnum():
+            continue
+        lowered = fold(token.text)
+        han = has_han(lowered)
+        if han:
+            if lowered in WEAK_ZH or token.pos in _EMPTY_TAGS:
+                continue
+            words.append(Word(lowered, token.text, token.start, token.pos, True))
+            continue
+        parts = tuple(stem(part) for part in _SPLIT.split(lowered) if part)
+        base = stem(lowered)
+        stems.update(parts, (base,))
+        initials.append(lowered[0])
+        if lowered.replace("’", "'") in WEAK_EN:
+            continue
+        words.append(Word(base, token.text, token.start, token.pos, False, parts if len(parts) > 1 else ()))
+    return Features(fold(text), tuple(words), frozenset(stems), "".join(initials))
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """What was said: everything that a rewrite may draw on."""
+
+    texts: tuple[Features, ...]
+    """Features of every message."""
+    folded: str
+    """All of it, folded, for look-ups of Chinese words."""
+    stems: frozenset[str]
+    """Stems of all Latin words."""
+    pairs: frozenset[str]
+    """Pairs of neighbouring Chinese characters."""
+
+    def has(self, word: Word) -> bool:
+        """Return True if a word was said, in this or a related form."""
+        if word.han:
+            return word.text in self.folded
+        return latin_in(word, self.stems)
+
+
+def latin_in(word: Word, stems: frozenset[str]) -> bool:
+    """Return True if a Latin word, or all its parts, are among stems."""
+    return word.text in stems or (
+        bool(word.parts) and all(part in stems or part.isdigit() is False and part in WEAK_EN for part in word.parts)
+    )
+
+
+def grounding(window: HistoryWindow, extra: Iterable[str] = ()) -> Grounding:
+    """Return what a conversation grounds, computed once per conversation state.
+
+    Args:
+        window: the whole history, its summary and entities.
+        extra: more that counts as said, such as alias targets.
+    """
+    said = tuple(message.full_text for message in window.all_messages)
+    named = tuple(entity.text for entity in window.entities)
+    return _grounding((*said, *named, window.summary, *extra))
+
+
+@lru_cache(maxsize=256)
+def _grounding(texts: tuple[str, ...]) -> Grounding:
+    found = tuple(features(text) for text in texts if text)
+    folded = "\n".join(fold(text) for text in texts)
+    stems: frozenset[str] = frozenset().union(*(f.stems for f in found))
+    return Grounding(found, folded, stems, han_pairs(folded))
+
+
+def han_pairs(folded: str) -> frozenset[str]:
+    """Return the pairs of neighbouring Chinese characters of a folded text, dots inside names left out."""
+    joined = folded.replace("·", "").replace("・", "").replace("•", "")
+    return frozenset(a + b for a, b in zip(joined, joined[1:], strict=False) if a > "\u33ff" and b > "\u33ff")
+
+
+def retained(word: Word, rewrite: Features) -> bool:
+    """Return True if a word of the question survives in a rewrite."""
+    if word.han:
+        if word.text in rewrite.folded:
+            return True
+        # 演员表 → 演员: a longer word that lost one end
+        return len(word.text) > 2 and (word.text[:-1] in rewrite.folded or word.text[1:] in rewrite.folded)  # noqa: PLR2004
+    if latin_in(word, rewrite.stems):
+        return True
+    return len(word.text) > _ROOT and any(other.startswith(word.text[:_ROOT]) for other in rewrite.stems)
+
+
+_ROOT = 4
+"""Latin words that share this many first letters count as forms of one word: treat, treatable, treatment."""
+
+
+def is_common(word: Word) -> bool:
+    """Return True if everybody uses the word, so that it names nothing."""
+    if word.han:
+        return word.text in common_words("zh")
+    common = common_words("en")
+    return word.text in common or (bool(word.parts) and all(part in common for part in word.parts))

@@ -1,0 +1,253 @@
+"""Guard: numbers, units, negation, quoted strings, identifiers and the kind of question stay as they were."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+from llama_index_condense_plus.languages.quantities import quantities
+from llama_index_condense_plus.languages.text import fold, has_han, tokenize
+from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asking_sentence, asks
+from llama_index_condense_plus.rewriting.guards.features import features
+from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
+
+_QUOTED = re.compile(
+    r"《([^《》\n]+)》|「([^「」\n]+)」|『([^『』\n]+)』|“([^“”\n]+)”|\"([^\"\n]+)\"|`([^`\n]+)`|(?<!\w)'([^'\n]{2,}?)'(?!\w)|‘([^‘’\n]+)’"
+)
+_IDENTIFIER = re.compile(
+    r"https?://\S+[\w/]|[\w.+-]+@[\w-]+\.[\w.]+|(?<![\w./\\-])(?:[/~\\]?[a-z0-9_+#-]+(?:[./\\:_-][a-z0-9_+#*-]+)+|--?[a-z][\w-]+|[a-z]+\d[a-z0-9]*|\d+[a-z]+[a-z0-9]*|/[a-z0-9_-]+|[a-z]+(?:\+\+|#))(?![\w])",
+    re.I,
+)
+_PLAIN = re.compile(r"[a-z]+(?:[-/][a-z]+)*", re.I)
+_CAMEL = re.compile(r"(?<![\w./-])(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)(?!\w)")
+_CLOCK = re.compile(
+    r"[\d:.,/%-]+(?:st|nd|rd|th|am|pm|s|k|m|g|kg|km|mb|gb|tb|mg|ml|cm|mm|h|hz|ghz|mhz|w|kw|kwh|v|x|min|mins|hrs?|px|ms|ft|lbs?)?",
+    re.I,
+)
+_NOT_NEGATION_ZH = frozenset(
+    """
+    不错 不过 不同 不久 不仅 不但 不管 不论 不只 不光 不少 不断 不如 不妨 不料 不愧 不由得 不得不 不得了 不好意思 不客气 不用谢 不知 不知道 不晓得 不清楚 不止 不一会儿 不一定 不然 不了 差不多
+    没错 没问题 没关系 没事 没准 没想到 没听说 未来 未知 未婚妻 未婚夫 无论 无线 无线电 无锡 无数 无非 无疑 无比 无聊 无敌 非常 非洲 非凡 非得 别人 别的 别墅 别名 别称 莫斯科 莫名 莫非 免费 免得 免疫
+    """.split()
+)
+_NEGATION_ZH = re.compile(
+    r"^(?:不|没|没有|未|无|非|别|勿|不是|除了|除|除外|免)$|^(?:不|未|无|没|非|勿|禁).|^[别休]\w|不[了到得]|^(?:从不|从未|尚未|并非|并不|绝不|毫无|毫不|禁止|拒绝)"
+)
+_A_NOT_A = re.compile(r"(.{1,2})[不没]\1|有没有|有无|是否|[不没](?:有)?(?=[?？。]|$)|没(?:有)?(?:吗|呢)?[?？]")
+_NEGATION_EN = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|except|excluding|unless|unable)\b|\bnon-?(?=[a-z])|n['’]t\b|"
+    r"\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|werent|wouldnt|couldnt|shouldnt|havent|hasnt|hadnt)\b|\b(?:instead of|other than|rather than)\b"
+)
+_NEGATION_EN_PADDING = re.compile(
+    r"^\s*no\b\s*[,.!;]|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|not only|do(?:n['’]t| not) (?:know|care|mind|worry)|doesn['’]?t matter|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|has)n['’]?t (?:it|they|he|she|you|we|i|there)\s*\?"
+)
+_KINDS_ZH = (
+    ("who", re.compile(r"谁|哪位|何人|什么人")),
+    (
+        "when",
+        re.compile(
+            r"什么时候|何时|哪一?年|哪一?天|哪一?月|几月|几号|几点|多久|何年|时间|日期|年份|多长|几几年|生日|出生|岁|年龄|多大"
+        ),
+    ),
+    (
+        "where",
+        re.compile(r"哪里|哪儿|何地|何处|在哪|什么地方|地址|位置|地点|哪个?城市|哪国|哪个?国家|籍|怎么走|怎么去"),
+    ),
+    ("why", re.compile(r"为什么|为何|为啥|原因|怎么会|缘故|咋")),
+    (
+        "number",
+        re.compile(r"多少|几(?!乎|近)|多[大高长远重贵快]|价|费|评分|分数|钱|票房|人数|数量|电话|号码|分[吗吧?？]"),
+    ),
+)
+_KINDS_EN = (
+    ("who", re.compile(r"\b(?:who|whom|whose|who's)\b|person|people|author|founder|inventor|name")),
+    (
+        "when",
+        re.compile(
+            r"\b(?:when|what (?:time|year|date|day|month)|which (?:year|day|month)|how (?:long|old|soon|often|late|early)|dates?|times?|years?|deadline|period|history|happen\w*)\b"
+        ),
+    ),
+    (
+        "where",
+        re.compile(
+            r"\b(?:where|what (?:place|city|country|location|address)|which (?:city|country|place|part)|location|address|place|located|find|areas?|country|region|state|city)\b"
+        ),
+    ),
+    (
+        "why",
+        re.compile(r"\b(?:why|how come|reasons?|cause[sd]?|purpose|what for|explain\w*|rationale|because|makes?)\b"),
+    ),
+    (
+        "number",
+        re.compile(
+            r"\b(?:how (?:many|much|far|high|tall|big|large|fast|deep|long|old)|number|amount|percent\w*|price|cost\w*|rate|quantity|count|fees?|charges?|size|limit|maximum|minimum|pay|population|value|distance)\b"
+        ),
+    ),
+)
+_OPEN_KINDS = frozenset({"who", "when", "where", "why", "number"})
+
+
+class PreservationGuard:
+    """Compares the asking clause with the rewrite, one verdict for each of the five measures.
+
+    What a turn answers before it asks may go; a reference to a list item (第二种) may become its name.
+    """
+
+    name = "preservation"
+
+    def check(self, original: str, rewrite: str, window: HistoryWindow) -> list[GuardVerdict]:
+        """Return the verdicts on numbers, negation, quotes, identifiers and the kind of question."""
+        clause = _binding(original, window)
+        lost = {
+            "numbers": _lost_numbers(clause, rewrite),
+            "negation": _lost_negation(clause, rewrite, window),
+            "quotes": _lost_quotes(clause, rewrite),
+            "identifiers": _lost_identifiers(clause, rewrite),
+            "question_type": _other_kind(original, rewrite),
+        }
+        return [
+            GuardVerdict(f"{self.name}.{measure}", not gone, "reject", float(len(gone)), 0.0, ", ".join(gone[:6]))
+            for measure, gone in lost.items()
+        ]
+
+
+def _binding(original: str, window: HistoryWindow) -> str:
+    """Return the part of the question that binds: without the first clause if that answers the other side."""
+    sentence = asking_sentence(original)
+    last = window.messages[-1] if window.messages else None
+    if last is not None and last.role == "assistant" and asks(last.full_text[-_TAIL:]):
+        return asking_clause(original)
+    return sentence
+
+
+_TAIL = 200
+
+
+def _lost_numbers(before: str, after: str) -> list[str]:
+    here, there = quantities(fold(before)), quantities(fold(after))
+    if not here and not any(quantity.reference for quantity in there):
+        return []
+    wanted = Counter(q.value for q in here if not q.reference)
+    found = Counter(q.value for q in there)
+    ordinals = {q.value for q in here if q.value[0] == "#"}
+    lost = [value for value in (wanted - found).elements() if not _same_number(value, found, after)]
+    if ordinals:  # 第二种 may be resolved, but not into 第三种
+        lost += [q.value for q in there if q.reference and q.value not in ordinals]
+    units = {q.value: q.unit for q in there}
+    lost += [
+        q.value + q.unit
+        for q in here
+        if q.unit
+        and units.get(q.value)
+        and units[q.value] != q.unit
+        and not any(o.value == q.value and o.unit == q.unit for o in there)
+    ]
+    return lost
+
+
+def _same_number(value: str, found: Counter[str], after: str) -> bool:
+    """Return True for 08 → 2008, and for a number that became part of a name (GTE-3000)."""
+    if any(other.endswith(value) and len(value) == 2 and len(other) == 4 for other in found):  # noqa: PLR2004
+        return True
+    return bool(re.search(rf"(?<=[a-z][-_ ]){re.escape(value)}(?!\d)|(?<=[a-z]){re.escape(value)}(?!\d)", fold(after)))
+
+
+@lru_cache(maxsize=4096)
+def negations(text: str) -> tuple[str, ...]:
+    """Return the words of a text that negate; tags, idioms and A-not-A questions are none."""
+    folded = fold(text)
+    found: list[str] = []
+    if has_han(folded):
+        plain = _A_NOT_A.sub("", folded)
+        found += [
+            t.text
+            for t in tokenize(plain)
+            if has_han(t.text) and t.text not in _NOT_NEGATION_ZH and _NEGATION_ZH.search(t.text)
+        ]
+    if any("a" <= char <= "z" for char in folded):
+        found += [m.group() for m in _NEGATION_EN.finditer(_NEGATION_EN_PADDING.sub(" ", folded))]
+    return tuple(found)
+
+
+def _lost_negation(before: str, after: str, window: HistoryWindow) -> list[str]:
+    here, there = negations(before), negations(after)
+    if here and not there:
+        return [f"lost {word}" for word in here]
+    if there and not here and not any(negations(m.full_text[:_SCANNED]) for m in window.all_messages):
+        return [f"new {word}" for word in there]
+    return []
+
+
+_SCANNED = 2_000
+
+
+def _lost_quotes(before: str, after: str) -> list[str]:
+    folded = _squeezed(after)
+    return [quoted for quoted in _quoted(before) if _squeezed(quoted) not in folded]
+
+
+def _quoted(text: str) -> list[str]:
+    return [next(filter(None, groups), "").strip() for groups in _QUOTED.findall(text)]
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\s.,!?，。！？]", "", fold(text))
+
+
+def _lost_identifiers(before: str, after: str) -> list[str]:
+    here = identifiers(before)
+    if not here:
+        return []
+    there = {_normal(code) for code in identifiers(after)}
+    folded = re.sub(r"[-_\s]", "", fold(after))
+    return [
+        code for code in here if _normal(code) not in there and not _stands_alone(_normal(code), folded, fold(after))
+    ]
+
+
+def _stands_alone(code: str, squeezed: str, folded: str) -> bool:
+    """Return True if a code occurs with other spacing, and not as part of a longer one."""
+    if code not in squeezed:
+        return False
+    loose = r"[-_\s]?".join(map(re.escape, code))
+    return re.search(rf"(?<![a-z0-9]){loose}(?![a-z0-9]|[-_./]\w)", folded) is not None
+
+
+def _normal(code: str) -> str:
+    return re.sub(r"[-_\s]", "", fold(code)).rstrip("./:")
+
+
+@lru_cache(maxsize=4096)
+def identifiers(text: str) -> tuple[str, ...]:
+    """Return the codes, paths, versions, addresses and dotted names of a text."""
+    found = [m.group() for m in _IDENTIFIER.finditer(text)]
+    kept = [code for code in found if not _CLOCK.fullmatch(code) and not _words_only(code)]
+    return (*kept, *(m.group() for m in _CAMEL.finditer(text) if m.group() not in kept))
+
+
+def _words_only(code: str) -> bool:
+    """Return True for hyphenated and alternative words such as long-term and and/or."""
+    if not _PLAIN.fullmatch(code):
+        return False
+    return not code.isupper() or "-" in code
+
+
+def _other_kind(original: str, rewrite: str) -> list[str]:
+    clause = asking_clause(original)
+    before, after = _kinds(clause) & _OPEN_KINDS, _kinds(rewrite)
+    if len(before) != 1 or not after or before & after or not asks(clause):
+        return []
+    return [f"{next(iter(before))} → {', '.join(sorted(after))}"]
+
+
+@lru_cache(maxsize=4096)
+def _kinds(text: str) -> frozenset[str]:
+    folded = fold(text)
+    kinds = _KINDS_ZH if has_han(folded) else _KINDS_EN
+    return frozenset(name for name, pattern in kinds if pattern.search(folded))
+
+
+def content(text: str) -> int:
+    """Return how many content words a text has."""
+    return len(features(text).words)
