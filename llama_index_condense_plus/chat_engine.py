@@ -193,17 +193,17 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
     @trace_method("chat")
     def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
         """Answer a message. ``chat_history``: None reads the memory, a list replaces it for this turn."""
-        return self._seen(drive(self._turn(message, chat_history).run()))
+        return cast(AgentChatResponse, self._seen(drive(self._turn(message, chat_history).run())))
 
     @trace_method("chat")
     def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> StreamingAgentChatResponse:
         """Answer a message as a stream."""
-        return self._seen(drive(self._turn(message, chat_history, streaming=True).run()))
+        return cast(StreamingAgentChatResponse, self._seen(drive(self._turn(message, chat_history, streaming=True).run())))
 
     @trace_method("chat")
     async def achat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
         """Answer a message without blocking the event loop."""
-        return self._seen(await adrive(self._turn(message, chat_history).run()))
+        return cast(AgentChatResponse, self._seen(await adrive(self._turn(message, chat_history).run())))
 
     @trace_method("chat")
     async def astream_chat(
@@ -211,7 +211,7 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
     ) -> StreamingAgentChatResponse:
         """Answer a message as a stream without blocking the event loop."""
         turn = self._turn(message, chat_history, streaming=True)
-        return self._seen(await adrive(turn.run()))
+        return cast(StreamingAgentChatResponse, self._seen(await adrive(turn.run())))
 
     def explain(self, message: str, chat_history: list[ChatMessage] | None = None) -> CondenseTrace:
         """Return what would be searched for a message, and found; answers nothing, changes nothing."""
@@ -235,11 +235,11 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
 
     def edit_last(self, message: str) -> AgentChatResponse:
         """Replace the last message and its answer; the history is as it was if the answer fails."""
-        return self._seen(drive(self._turn(message, replaces_last=True).run()))
+        return cast(AgentChatResponse, self._seen(drive(self._turn(message, replaces_last=True).run())))
 
     async def aedit_last(self, message: str) -> AgentChatResponse:
         """Replace the last message and its answer without blocking the event loop."""
-        return self._seen(await adrive(self._turn(message, replaces_last=True).run()))
+        return cast(AgentChatResponse, self._seen(await adrive(self._turn(message, replaces_last=True).run())))
 
     @contextmanager
     def options(

@@ -102,9 +102,9 @@ class PrefixedPromptTemplate(BasePromptTemplate):
             output_parser=inner.output_parser,
         )
 
-    def partial_format(self, **kwargs: Any) -> PrefixedPromptTemplate:
+    def partial_format(self, **values: Any) -> PrefixedPromptTemplate:
         """Return the prompt with some values filled in."""
-        return type(self).around(self.inner.partial_format(**kwargs), self.before)
+        return type(self).around(self.inner.partial_format(**values), self.before)
 
     def format(self, llm: BaseLLM | None = None, **kwargs: Any) -> str:
         """Return the prompt as one text, for models without chat."""

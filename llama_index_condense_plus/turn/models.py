@@ -103,7 +103,6 @@ class RaceCalls(TurnOperation["ChatResponse | str"]):
     """Call several models at once; the first answer that says something wins."""
 
     calls: Sequence[Chat | Complete]
-    timeout_s: float | None = None  # type: ignore[misc]
     name: ClassVar[str] = "race"
 
     def run(self) -> ChatResponse | str:

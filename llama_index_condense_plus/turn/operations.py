@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from llama_index.core.async_utils import asyncio_run
@@ -34,7 +34,8 @@ class TurnOperation(Operation, ABC, Generic[T]):
     """An operation with a synchronous and an asynchronous form."""
 
     name: ClassVar[str] = "operation"
-    timeout_s: ClassVar[float | None] = None
+    timeout_s: float | None = field(default=None, kw_only=True)
+    """Deadline in seconds; None: none."""
 
     @abstractmethod
     def run(self) -> T:
@@ -104,7 +105,6 @@ class Chat(TurnOperation[ChatResponse]):
     messages: Sequence[ChatMessage]
     options: dict[str, Any]
     output_cls: type[BaseModel] | None = None
-    timeout_s: float | None = None  # type: ignore[misc]
     name: ClassVar[str] = "model call"
 
     def run(self) -> ChatResponse:
@@ -126,7 +126,6 @@ class Complete(TurnOperation[str]):
     llm: LLM
     prompt: BasePromptTemplate
     arguments: dict[str, Any]
-    timeout_s: float | None = None  # type: ignore[misc]
     name: ClassVar[str] = "model call"
 
     def run(self) -> str:
@@ -144,7 +143,6 @@ class Call(TurnOperation[Any]):
 
     function: Callable[..., Any]
     argument: Any
-    timeout_s: float | None = None  # type: ignore[misc]
     name: ClassVar[str] = "rewriter"
 
     def run(self) -> Any:
@@ -164,7 +162,6 @@ class CacheGet(TurnOperation["str | None"]):
 
     cache: RewriteCache
     key: str
-    timeout_s: float | None = None  # type: ignore[misc]
     name: ClassVar[str] = "cache"
 
     def run(self) -> str | None:
@@ -182,7 +179,6 @@ class CacheSet(TurnOperation[None]):
     cache: RewriteCache
     key: str
     value: str
-    timeout_s: float | None = None  # type: ignore[misc]
     name: ClassVar[str] = "cache"
 
     def run(self) -> None:
@@ -232,7 +228,6 @@ class Answer(TurnOperation[RESPONSE_TYPE]):
 
     query_engine: BaseQueryEngine
     bundle: QueryBundle | str
-    timeout_s: float | None = None  # type: ignore[misc]
     name: ClassVar[str] = "answer"
 
     def run(self) -> RESPONSE_TYPE:
