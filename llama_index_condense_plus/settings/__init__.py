@@ -125,7 +125,7 @@ class CondensePlusSettings(BaseSettings):
         return cls(
             **{
                 "trigger": {"mode": "always"},
-                "rewrite": {"chain": ["stock"], "timeout_s": None},
+                "rewrite": {"chain": ["stock"], "timeout_s": 0.0},
                 "cleanup": {"enabled": False, "width": "keep"},
                 "guards": {"profile": "off"},
                 "retrieval": {"dual": "never", "prefetch": False},

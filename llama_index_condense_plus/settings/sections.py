@@ -65,9 +65,7 @@ class RewriteSettings(Section):
     output: Literal["text", "json", "structured"] = Field("text", description="Form in which the model is to answer.")
     max_tokens: int = Field(128, ge=1, description="Upper limit of the rewrite in tokens.")
     temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature of the rewrite call, 0 to 2.")
-    timeout_s: float | None = Field(
-        8.0, gt=0.0, description="Deadline for the whole chain, in seconds; none: the model's own."
-    )
+    timeout_s: float = Field(8.0, ge=0.0, description="Deadline for the whole chain, in seconds; 0: none.")
     prompt_file: Path | None = Field(None, description="File with a prompt of your own, {chat_history} and {question}.")
     shots_file: Path | None = Field(None, description="TOML file with examples that replace the built-in ones.")
     timezone: str | None = Field(None, description="IANA time zone for relative dates; none: the local one.")
