@@ -1,0 +1,90 @@
+"""The rules: from cues to a decision, without trained weights."""
+
+from __future__ import annotations
+
+from llama_index_condense_plus.rewriting.reading import (
+    ATTRIBUTE,
+    CONTENT,
+    NAME,
+    QUESTION,
+    SEEN_LAST,
+    UNSEEN,
+    HistoryReading,
+    Reading,
+)
+from llama_index_condense_plus.settings.sections import TriggerSettings
+from llama_index_condense_plus.types import Cue, TriggerDecision, TriggerReason
+
+REASONS = (
+    ("pronoun", TriggerReason.PRONOUN),
+    ("back_reference", TriggerReason.BACK_REFERENCE),
+    ("slot_filling", TriggerReason.SLOT_FILLING),
+    ("ordinal", TriggerReason.ORDINAL),
+    ("comparison", TriggerReason.COMPARISON),
+    ("opener", TriggerReason.OPENER),
+    ("ellipsis", TriggerReason.ELLIPSIS),
+    ("continuation", TriggerReason.CONTINUATION),
+    ("short", TriggerReason.SHORT),
+)
+"""Cues that fire, strongest first."""
+RARE = {"zh": 3, "en": 4}
+"""Class of rarity from which an unseen word may name something of its own."""
+
+
+def judge(reading: Reading, history: HistoryReading, settings: TriggerSettings) -> TriggerDecision:
+    """Decide by rules.
+
+    Args:
+        reading: the message.
+        history: the conversation.
+        settings: ``short_max_chars`` and ``short_max_words``.
+    """
+    cues = context_cues(reading, history, settings)
+    complete = is_complete(reading, history)
+    for name, reason in REASONS:
+        if name in ("comparison", "opener", "short", "continuation", "ordinal", "ellipsis") and complete:
+            continue
+        if any(cue.name == name for cue in cues):
+            return TriggerDecision(True, reason, reading.language, cues)
+    if complete:
+        fresh = not any(history.seen(word) for word, cls in _content(reading))
+        reason = TriggerReason.NEW_TOPIC if fresh else TriggerReason.SELF_CONTAINED
+        return TriggerDecision(False, reason, reading.language, cues)
+    return TriggerDecision(True, TriggerReason.ELLIPSIS, reading.language, cues)
+
+
+def context_cues(reading: Reading, history: HistoryReading, settings: TriggerSettings) -> tuple[Cue, ...]:
+    """Return the cues of a message together with those that take the history to see."""
+    cues = list(reading.cues)
+    first, last = reading.clause
+    clause = reading.text[reading.starts[first] :] if first < len(reading.starts) else reading.text
+    asks = QUESTION in reading.classes or reading.text.rstrip().endswith(("?", "？"))
+    length = len(reading.text) if reading.language == "zh" else sum(cls != "x" for cls in reading.classes)
+    limit = settings.short_max_chars if reading.language == "zh" else settings.short_max_words
+    if history.asks and not asks and length <= 2 * limit:
+        cues.append(Cue("slot_filling", reading.text, 0))
+    if length <= limit:
+        cues.append(Cue("short", reading.text, 0))
+    content = [(word, cls) for word, cls in _content(reading) if cls != ATTRIBUTE]
+    if not content:
+        cues.append(Cue("ellipsis", clause, reading.starts[first] if first < len(reading.starts) else 0))
+    elif all(history.seen(word) == SEEN_LAST and cls == CONTENT for word, cls in content):
+        cues.append(Cue("continuation", content[0][0], 0))
+    return tuple(sorted(cues, key=lambda cue: cue.start))
+
+
+def is_complete(reading: Reading, history: HistoryReading) -> bool:
+    """Return True if the message carries a name or a word of its own that says what it is about."""
+    if reading.open_pronouns:
+        return False
+    rare = RARE[reading.language]
+    for word, cls, rarity in zip(reading.words, reading.classes, reading.rarity, strict=True):
+        if cls == NAME:
+            return True
+        if cls == CONTENT and rarity >= rare and history.seen(word) == UNSEEN:
+            return True
+    return False
+
+
+def _content(reading: Reading) -> list[tuple[str, str]]:
+    return [(word, cls) for word, cls in zip(reading.words, reading.classes, strict=True) if cls in "nac"]

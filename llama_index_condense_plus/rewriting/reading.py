@@ -1,0 +1,102 @@
+"""What the gate sees of a message and of a history: words with classes, and which of them were said before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from llama_index_condense_plus.languages.text import content_tokens, fold
+from llama_index_condense_plus.types import Cue, HistoryWindow
+
+READ_CHARS = 4_000
+"""Characters of a message that are read: both ends of a longer one."""
+NAME, ATTRIBUTE, CONTENT, NUMBER, FUNCTION, QUESTION, PRONOUN, PUNCTUATION = "nacmfqpx"
+"""Classes of words: a name or code; a noun that belongs to something (price, author); any other word with content;
+a number; a word without content; a question word; a reference; punctuation."""
+SEEN_LAST, SEEN_BEFORE, UNSEEN = 2, 1, 0
+"""Where a word was said before: in the last message of the history, in an earlier one, nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message as the gate sees it."""
+
+    language: str
+    """``zh`` or ``en``."""
+    text: str
+    """The message, clipped."""
+    words: tuple[str, ...]
+    """Its words, folded; English content words without plural ending."""
+    starts: tuple[int, ...]
+    """Where each word starts, in characters."""
+    classes: str
+    """One letter for each word: its class."""
+    rarity: tuple[int, ...]
+    """How rare each word is, 0 to 6."""
+    clause: tuple[int, int]
+    """The words of the asking clause, as a range."""
+    cues: tuple[Cue, ...]
+    """Signs found in the message alone."""
+    open_pronouns: int
+    """References without anything in the message that they could mean."""
+    bound_pronouns: int
+    """References that the message itself may explain."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryReading:
+    """A history as the gate sees it."""
+
+    words: dict[str, int]
+    """Content words → where they were said last."""
+    text: str
+    """The folded messages, for words that are cut differently in them."""
+    last_text: str
+    """The folded last message."""
+    last_role: str
+    """Who spoke last."""
+    asks: bool
+    """True if the last message is the assistant's and asks something."""
+    answers: int
+    """How many messages are the assistant's."""
+
+    def seen(self, word: str) -> int:
+        """Return where a folded content word was said before."""
+        place = self.words.get(word)
+        if place is not None:
+            return place
+        if len(word) > 1 and word > "\u2fff":  # Chinese words are cut differently in different sentences
+            return SEEN_LAST if word in self.last_text else SEEN_BEFORE if word in self.text else UNSEEN
+        return UNSEEN
+
+
+def read_history(window: HistoryWindow) -> HistoryReading:
+    """Return the history as the gate sees it; a conversation's messages are read once."""
+    messages = window.all_messages
+    return _read_history(tuple((message.role, message.full_text) for message in messages), window.summary)
+
+
+@lru_cache(maxsize=512)
+def _read_history(messages: tuple[tuple[str, str], ...], summary: str) -> HistoryReading:
+    words: dict[str, int] = dict.fromkeys(content_tokens(summary), SEEN_BEFORE)
+    for _, text in messages[:-1]:
+        words.update(dict.fromkeys(content_tokens(text), SEEN_BEFORE))
+    role, last = messages[-1] if messages else ("", "")
+    words.update(dict.fromkeys(content_tokens(last), SEEN_LAST))
+    return HistoryReading(
+        words=words,
+        text="\n".join([_folded(text) for _, text in messages] + [_folded(summary)]),
+        last_text=_folded(last),
+        last_role=role,
+        asks=(role == "assistant" and last.rstrip().endswith(("?", "？"))) or _asks_zh(role, last),
+        answers=sum(speaker == "assistant" for speaker, _ in messages),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _folded(text: str) -> str:
+    return fold(text[:20_000])
+
+
+def _asks_zh(role: str, text: str) -> bool:
+    return role == "assistant" and text.rstrip("。 ！!~").endswith(("吗", "呢", "么", "吧", "哪里", "哪个", "什么"))

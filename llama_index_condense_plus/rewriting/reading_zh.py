@@ -1,0 +1,184 @@
+"""Reading a Chinese message: classes of words, and which pronouns point out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.languages.base import Lexicon
+from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
+from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, has_han, tokenize
+from llama_index_condense_plus.rewriting.clauses import asking_span
+from llama_index_condense_plus.rewriting.phrasebook import Hit, Phrasebook
+from llama_index_condense_plus.rewriting.reading import (
+    ATTRIBUTE,
+    CONTENT,
+    FUNCTION,
+    NAME,
+    NUMBER,
+    PRONOUN,
+    PUNCTUATION,
+    QUESTION,
+    Reading,
+)
+from llama_index_condense_plus.types import Cue
+
+NAME_TAGS = frozenset(("nr", "ns", "nt", "nz", "nrt", "nrfg", "eng"))
+PERSON_TAGS = frozenset(("nr", "nrt", "nrfg", "nz"))
+OPEN_QUOTES = {"《": "》", "“": "”", "「": "」", "『": "』", "【": "】", '"': '"', "`": "`", "〈": "〉"}
+BARE = frozenset("其该此")
+"""Pronouns that are one only before a noun."""
+DANGLING = frozenset(("这", "那"))
+PERSONS = frozenset(("male", "female", "person"))
+NOUN_OR_VERB = frozenset("nvaijlbdtszg")
+
+
+def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
+    """Read a message.
+
+    Args:
+        text: the message, clipped.
+        lexicon: the Chinese lexicon with the user's words.
+        book: its phrases.
+    """
+    tokens = tokenize(text)
+    folded = _aligned(text)
+    quoted = _quoted_spans(text)
+    hits = [hit for hit in book.find(folded) if not _inside(hit[1], quoted)]
+    words = tuple(fold(token.text) for token in tokens)
+    classes = _classes(tokens, words, lexicon, quoted)
+    starts = tuple(token.start for token in tokens)
+    ranks = rarity_classes("zh")
+    english = rarity_classes("en")
+    rarity = tuple(
+        (ranks if has_han(word) else english).get(word, RAREST) if kind in "nac" else 0
+        for word, kind in zip(words, classes, strict=True)
+    )
+    at_start = {start: index for index, start in enumerate(starts)}
+    cues: list[Cue] = []
+    opened = bound = 0
+    for kind, start, end in hits:
+        phrase = folded[start:end]
+        if kind == "not_pronoun":
+            continue
+        if kind != "pronoun":
+            if kind != "opener" or _opens(start, folded):
+                cues.append(Cue(kind, text[start:end], start))
+            continue
+        if not _refers(phrase, start, folded, tokens, at_start):
+            continue
+        index = at_start.get(start)
+        if index is not None:
+            classes[index] = PRONOUN
+        if _has_antecedent(phrase, start, text, tokens, classes, lexicon, quoted):
+            bound += 1
+            cues.append(Cue("bound_pronoun", text[start:end], start))
+        else:
+            opened += 1
+            cues.append(Cue("pronoun", text[start:end], start))
+    first, last = asking_span(text)
+    return Reading(
+        language="zh",
+        text=text,
+        words=words,
+        starts=starts,
+        classes="".join(classes),
+        rarity=rarity,
+        clause=(sum(start < first for start in starts), sum(start < last for start in starts)),
+        cues=tuple(sorted(cues, key=lambda cue: cue.start)),
+        open_pronouns=opened,
+        bound_pronouns=bound,
+    )
+
+
+def _aligned(text: str) -> str:
+    """Return the folded text, character by character, so that offsets stay."""
+    folded = fold(text)
+    return folded if len(folded) == len(text) else "".join((fold(character) or " ")[0] for character in text)
+
+
+def _quoted_spans(text: str) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    closing, opened = "", 0
+    if not any(mark in text for mark in OPEN_QUOTES):
+        return spans
+    for index, character in enumerate(text):
+        if closing and character == closing:
+            spans.append((opened, index))
+            closing = ""
+        elif not closing and character in OPEN_QUOTES:
+            closing, opened = OPEN_QUOTES[character], index
+    return spans
+
+
+def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(first < start < last for first, last in spans)
+
+
+def _opens(start: int, folded: str) -> bool:
+    before = folded[max(0, start - 3) : start]
+    return start == 0 or before[-1] in ",.!?;。、 ~…" or before.strip("嗯哦恩,. ") == ""
+
+
+def _refers(phrase: str, start: int, folded: str, tokens: Sequence[Token], at_start: dict[int, int]) -> bool:
+    index = at_start.get(start)
+    if phrase in BARE:
+        if index is None or tokens[index].text != phrase:
+            return False
+        return index + 1 < len(tokens) and tokens[index + 1].pos[0] in "nvaj"
+    if phrase in ("他", "她", "它") and index is None:
+        return False  # inside a longer word or name
+    if phrase == "那个" and folded[start + 2 : start + 3] in (",", "。", "…"):
+        return False
+    if phrase in ("这样", "那样"):
+        return not folded.startswith("的", start + 2)
+    return True
+
+
+def _has_antecedent(
+    phrase: str,
+    start: int,
+    text: str,
+    tokens: Sequence[Token],
+    classes: Sequence[str],
+    lexicon: Lexicon,
+    quoted: Sequence[tuple[int, int]],
+) -> bool:
+    """Return True if the message itself may say what a pronoun stands for: a fitting name before it."""
+    kind = lexicon.pronoun_classes.get(phrase, "thing")
+    for token, cls in zip(tokens, classes, strict=True):
+        if token.start >= start:
+            return False
+        if cls != NAME:
+            continue
+        if kind in PERSONS and token.pos not in PERSON_TAGS and not _inside(token.start, quoted):
+            continue
+        if kind == "time":
+            continue
+        return True
+    return False
+
+
+def _classes(
+    tokens: Sequence[Token], words: Sequence[str], lexicon: Lexicon, quoted: Sequence[tuple[int, int]]
+) -> list[str]:
+    found = []
+    dotted = {index + step for index, token in enumerate(tokens) if token.text in "·•" for step in (-1, 1)}
+    for index, (token, word) in enumerate(zip(tokens, words, strict=True)):
+        if token.pos == "x" and not word.isalnum():
+            found.append(PUNCTUATION)
+        elif (quoted and _inside(token.start, quoted)) or index in dotted:
+            found.append(NAME)
+        elif word in lexicon.question_words:
+            found.append(QUESTION)
+        elif word in ATTRIBUTES_ZH:
+            found.append(ATTRIBUTE)
+        elif token.pos == "m":
+            found.append(NUMBER)
+        elif word in lexicon.function_words or token.pos[0] in FUNCTION_TAGS and token.pos != "eng":
+            found.append(FUNCTION)
+        elif token.pos in NAME_TAGS and len(word) > 1:
+            found.append(NAME)
+        else:
+            found.append(CONTENT)
+    return found
