@@ -2,35 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from llama_index_condense_plus.languages import en_cleanup, zh_cleanup
-from llama_index_condense_plus.languages.base import Lexicon, registered_lexicons
-from llama_index_condense_plus.languages.text import Token, has_han
-from llama_index_condense_plus.settings.sections import LanguageSettings
-
-__all__ = ["PhraseSet", "Token", "lexicon_for"]
-
-_BUILT_IN = {
-    code: Lexicon(
-        code=code,
-        connectives=words.CONNECTIVES,
-        connective_traps=words.CONNECTIVE_TRAPS,
-        padding=words.PADDING,
-        negations=words.NEGATIONS,
-        question_words=words.QUESTION_WORDS,
-    )
-    for code, words in (("zh", zh_cleanup), ("en", en_cleanup))
-}
-
-
-def lexicon_for(language: str, own: Mapping[str, LanguageSettings]) -> Lexicon:
-    """Return a language's lexicon with a user's words; an empty one if the language is not known."""
-    lexicon = registered_lexicons().get(language)
-    if lexicon is None or not lexicon.connectives:
-        lexicon = _BUILT_IN.get(language, Lexicon(code=language))
-    return lexicon.adapted(own[language]) if language in own else lexicon
-
+from llama_index_condense_plus.languages.text import has_han
 
 class PhraseSet:
     """A set of phrases that finds the longest one at a place of a text.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from importlib.resources import files
+
+from llama_index_condense_plus.languages.rarity import rarity_classes
 
 _DOUBLED = "bdfgmnprt"
 
@@ -37,10 +38,13 @@ def stem(word: str) -> str:
 
 @cache
 def common_words(language: str) -> frozenset[str]:
-    """Return the common words of a language: English ones as stems, Chinese ones as they are.
+    """Return the words that everybody uses, so that they name nothing: English ones as stems, Chinese ones as they are.
 
-    English: the two smallest lists of SCOWL. Chinese: the most frequent words of jieba's dictionary that are no
-    names. Both are named in NOTICE.
+    They are the most frequent ones of ``rarity_classes``.
     """
-    data = files("llama_index_condense_plus.languages") / "data" / f"common_{language}.txt"
-    return frozenset(data.read_text(encoding="utf-8").split())
+    words = (word for word, rarity in rarity_classes(language).items() if rarity <= _COMMON[language])
+    return frozenset(map(stem, words)) if language == "en" else frozenset(words)
+
+
+_COMMON = {"en": 4, "zh": 4}
+"""Highest class that counts as common: the 8,000 most frequent words."""

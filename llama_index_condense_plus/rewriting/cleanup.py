@@ -6,9 +6,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from llama_index_condense_plus.languages import phrases
-from llama_index_condense_plus.languages.base import Lexicon
-from llama_index_condense_plus.languages.text import has_han, tokenize
+from llama_index_condense_plus.languages import Lexicon, detect_language, lexicon_for
+from llama_index_condense_plus.languages.phrases import PhraseSet
+from llama_index_condense_plus.languages.text import Token, has_han, tokenize
 from llama_index_condense_plus.rewriting.aliases import fold_in_place
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import Edit
@@ -63,7 +63,7 @@ class Cleaner:
     def __init__(self, settings: CondensePlusSettings) -> None:
         self._enabled = settings.cleanup.enabled
         self._fold = settings.cleanup.width == "fold"
-        self._own = settings.languages
+        self._settings = settings
         self._words: dict[str, _Words] = {}
 
     def clean(self, text: str, language: str | None = None) -> tuple[str, tuple[Edit, ...]]:
@@ -78,7 +78,7 @@ class Cleaner:
             line = fold_width(line)
         if not self._enabled or len(line) > MAX_CLEANED_CHARS:
             return line, ()
-        words = self._for(language or ("zh" if has_han(line) else "en"))
+        words = self._for(language or detect_language(line))
         cleaned, gone = words.strip(line)
         if not cleaned.strip(_MEANINGLESS):
             return line, ()
@@ -86,7 +86,7 @@ class Cleaner:
 
     def _for(self, language: str) -> _Words:
         if language not in self._words:
-            self._words[language] = _Words(phrases.lexicon_for(language, self._own))
+            self._words[language] = _Words(lexicon_for(language, self._settings))
         return self._words[language]
 
 
@@ -94,9 +94,9 @@ class _Words:
     """The phrases of one language, ready to be looked up."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._inside = phrases.PhraseSet(lexicon.connectives)
-        self._traps = phrases.PhraseSet(lexicon.connective_traps)
-        self._ends = phrases.PhraseSet(lexicon.padding)
+        self._inside = PhraseSet(lexicon.connectives)
+        self._traps = PhraseSet(lexicon.connective_traps)
+        self._ends = PhraseSet(lexicon.padding)
         self._questions = lexicon.question_words | lexicon.function_words
 
     def strip(self, line: str) -> tuple[str, list[str]]:
@@ -196,7 +196,7 @@ def _splits_no_word(line: str, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _tokens(line: str) -> tuple[phrases.Token, ...]:
+def _tokens(line: str) -> tuple[Token, ...]:
     return tokenize(line)
 
 
