@@ -27,9 +27,12 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.construction import default_memory, default_query_engine, prefix
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.rewriting.rewriters import as_template
 from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.turn.after import AfterTurn
 from llama_index_condense_plus.turn.conversation import Conversation, TurnOptions, TurnRequest
 from llama_index_condense_plus.turn.drivers import adrive, drive
 from llama_index_condense_plus.turn.pipeline import Components, Pipeline, build_pipeline
@@ -97,8 +100,15 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
         if prompt is not None:
             self._components = self._components.with_prompt(prompt)
         self._pipeline = build_pipeline(self._settings, self._components, self._rewriting_llm)
+        log = self._settings.log
+        self._log = RewriteLog(log) if log.enabled else None
         self._service = Service(
-            query_engine, self._answering_llm, tuple(prefix_messages), dict(retrievers or {}), verbose
+            query_engine,
+            self._answering_llm,
+            tuple(prefix_messages),
+            dict(retrievers or {}),
+            verbose,
+            after_turn=AfterTurn(self._log, self._pipeline, log.shadow_rate) if self._log else None,
         )
         self._conversation = Conversation(memory, filters=filters)
         self._number = next(_numbers)
@@ -198,7 +208,9 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
     @trace_method("chat")
     def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> StreamingAgentChatResponse:
         """Answer a message as a stream."""
-        return cast(StreamingAgentChatResponse, self._seen(drive(self._turn(message, chat_history, streaming=True).run())))
+        return cast(
+            StreamingAgentChatResponse, self._seen(drive(self._turn(message, chat_history, streaming=True).run()))
+        )
 
     @trace_method("chat")
     async def achat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
@@ -312,6 +324,21 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
                 drive(Turn(self._service, self._pipeline, self._conversation, request).explain())
             except Exception as error:  # noqa: BLE001 - a cold index must not keep a service from starting
                 logger.warning("warm_up: %s", type(error).__name__)
+
+    def feedback(self, turn_id: str, *, good: bool, note: str = "") -> None:
+        """Put a user's thumbs up or down into the rewrite log.
+
+        Args:
+            turn_id: ``trace.turn_id`` of the turn.
+            good: thumbs up or down.
+            note: the user's words.
+
+        Raises:
+            ConfigurationError: the log is off.
+        """
+        if self._log is None:
+            raise ConfigurationError("feedback needs the rewrite log: settings log.enabled = true.")
+        self._log.feedback(turn_id, good=good, note=note)
 
     def reset(self) -> None:
         """Empty the conversation; turns that are not stored yet are given up."""

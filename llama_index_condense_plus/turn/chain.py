@@ -20,8 +20,9 @@ from llama_index_condense_plus.operations import (
 from llama_index_condense_plus.protocols import Rewriter
 from llama_index_condense_plus.rewriting.cache import cache_key
 from llama_index_condense_plus.rewriting.rewriters import predict_hash
+from llama_index_condense_plus.rewriting.single_flight import Flight
 from llama_index_condense_plus.turn.models import ask
-from llama_index_condense_plus.turn.operations import CacheGet, CacheSet, Call
+from llama_index_condense_plus.turn.operations import CacheGet, CacheSet, Call, WaitFor
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, RewriteResult, RewriteStatus
 
@@ -49,15 +50,19 @@ class RewriteChain:
         self._cache_hit = False
         self._cache_key: str | None = None
         self._prompt_hash = ""
+        self._flight: Flight | None = None
 
     def run(self) -> Flow[RewriteResult]:
         """Try each rewriter until one is accepted; fails open to the user's own words."""
         for rewriter in self._pipeline.rewriters:
-            attempt = yield from self._attempt(rewriter)
-            self._attempts.append(attempt)
-            if attempt.accepted:
-                yield from self._store(attempt)
-                return self._result(attempt)
+            try:
+                attempt = yield from self._attempt(rewriter)
+                self._attempts.append(attempt)
+                if attempt.accepted:
+                    yield from self._store(attempt)
+                    return self._result(attempt)
+            finally:
+                self._land(None)
             if attempt.ambiguous and self._pipeline.settings.rewrite.on_ambiguous == "ask":
                 break
         return self._result(None)
@@ -120,7 +125,10 @@ class RewriteChain:
         if pipeline.cache is not None:
             self._cache_key = cache_key(self._prompt_hash, llm.metadata.model_name, pipeline.settings)
             cached = yield from self._look_up(self._cache_key)
+            if cached is None and self._keep:
+                cached = yield from self._share(self._cache_key)
             if cached is not None:
+                self._cache_hit = True
                 return Prediction(cached)
         left = self._left()
         if left is not None and left <= 0:
@@ -146,10 +154,23 @@ class RewriteChain:
         except Exception as error:  # noqa: BLE001 - a cache that fails is a cache that misses
             logger.warning("The rewrite cache failed: %s", type(error).__name__)
             return None
-        self._cache_hit = cached is not None
-        return cached  # type: ignore[no-any-return]
+        return cast("str | None", cached)
+
+    def _share(self, key: str) -> Flow[str | None]:
+        """Wait for the same call of another turn; None: there is none, or it brought nothing."""
+        flight = self._pipeline.flights.join(key)
+        if flight.leader:
+            self._flight = flight
+            return None
+        return cast("str | None", (yield WaitFor(flight.future, timeout_s=self._left())))
+
+    def _land(self, raw: str | None) -> None:
+        if self._flight is not None:
+            flight, self._flight = self._flight, None
+            self._pipeline.flights.land(flight, raw)
 
     def _store(self, attempt: RewriteAttempt) -> Flow[None]:
+        self._land(attempt.raw)
         cache = self._pipeline.cache
         if cache is None or self._cache_key is None or self._cache_hit or not self._keep:
             return

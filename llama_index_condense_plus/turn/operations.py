@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -154,6 +155,20 @@ class Call(TurnOperation[Any]):
             return await self.function(self.argument)
         result = await asyncio.wrap_future(workers.submit(lambda: self.function(self.argument), self.name))
         return await result if inspect.isawaitable(result) else result
+
+
+@dataclass(frozen=True)
+class WaitFor(TurnOperation[Any]):
+    """Wait for what another turn is doing."""
+
+    future: Future[Any]
+    name: ClassVar[str] = "shared model call"
+
+    def run(self) -> Any:
+        return self.future.result()
+
+    async def arun(self) -> Any:
+        return await asyncio.wrap_future(self.future)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.guards import build_guards
 from llama_index_condense_plus.rewriting.review import Reviewer
 from llama_index_condense_plus.rewriting.rewriters import build_rewriters
+from llama_index_condense_plus.rewriting.single_flight import SingleFlight
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.operations import Call
@@ -88,6 +89,7 @@ class Pipeline:
     reviewer: Reviewer
     planner: QueryPlanner
     cache: RewriteCache | None
+    flights: SingleFlight
     breaker: CircuitBreaker
     condense_llm: Callable[[], LLM]
     count_tokens: Callable[[str], int] | None
@@ -155,6 +157,7 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
         reviewer=Reviewer(settings, guards=(*build_guards(settings), *components.guards)),
         planner=components.planner or DefaultQueryPlanner(settings.retrieval),
         cache=cache if settings.cache.enabled else None,
+        flights=SingleFlight(),
         breaker=CircuitBreaker(clock=components.clock),
         condense_llm=condense_llm,
         count_tokens=components.count_tokens,

@@ -1,0 +1,150 @@
+"""The rewrite log: one JSON line a turn, written beside the turn, safe for several processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import queue
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from logging.handlers import QueueHandler, QueueListener
+from pathlib import Path
+from typing import Any
+
+from llama_index_condense_plus._version import __version__
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.observability.redaction import redact
+from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.settings.sections import LogSettings
+
+DEFAULT_PATH = Path("condense-plus.jsonl")
+QUEUE_SIZE = 4096
+"""Rows that may wait for the disk; further ones are dropped and counted, never waited for."""
+MB = 1024 * 1024
+
+
+class RewriteLog:
+    """Writes rows in the background; a slow or full disk never slows a turn.
+
+    Args:
+        settings: the ``log`` section.
+        clock: wall-clock seconds; replaceable for tests.
+
+    Raises:
+        ConfigurationError: the file cannot be opened, or the extra is not installed.
+    """
+
+    def __init__(self, settings: LogSettings, clock: Callable[[], float] = time.time) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._versions = {"condense_plus": __version__, "llama_index_core": version("llama-index-core")}
+        self.dropped = 0
+        """Rows lost because the queue was full."""
+        self._queue: queue.Queue[logging.LogRecord] = queue.Queue(QUEUE_SIZE)
+        self._listener = QueueListener(self._queue, _file_handler(settings))
+        self._listener.start()
+        self._handler = QueueHandler(self._queue)
+
+    def write(self, trace: CondenseTrace, conversation: str = "", **extra: Any) -> None:
+        """Log a turn.
+
+        Args:
+            trace: the turn.
+            conversation: its conversation's key; only a hash of it is written.
+            **extra: further fields, for example ``shadow``.
+        """
+        self._put(self._row(trace, conversation) | extra)
+
+    def feedback(self, turn_id: str, *, good: bool, note: str = "") -> None:
+        """Log what a user thought of a turn.
+
+        Args:
+            turn_id: ``CondenseTrace.turn_id``.
+            good: thumbs up or down.
+            note: the user's words.
+        """
+        self._put({"kind": "feedback", "turn_id": turn_id, "good": good, "note": self._words(note)})
+
+    def close(self) -> None:
+        """Write what waits and close the file."""
+        self._listener.stop()
+        for handler in self._listener.handlers:
+            handler.close()
+
+    def _row(self, trace: CondenseTrace, conversation: str) -> dict[str, Any]:
+        row = trace.to_dict()
+        rewrite, window = row["rewrite"], row["window"]
+        return {
+            "kind": "turn",
+            "turn_id": trace.turn_id,
+            "conversation": hash_of(conversation) if conversation else "",
+            "original": self._words(trace.message),
+            "rewritten": self._words(trace.search_query),
+            "window": self._words(window["text"]),
+            "entities": [self._words(name) for name in window["entities"]],
+            "decision": {**row["decision"], "cues": [self._cue(cue) for cue in row["decision"]["cues"]]},
+            "status": rewrite["status"],
+            "rewriter": rewrite["rewriter"],
+            "ambiguous": rewrite["ambiguous"],
+            "cache_hit": rewrite["cache_hit"],
+            "attempts": [self._attempt(attempt) for attempt in rewrite["attempts"]],
+            "queries": [{**query, "text": self._words(query["text"])} for query in row["plan"]["queries"]],
+            "retrievals": [
+                {key: ranked[key] for key in ("source", "used", "elapsed_s", "nodes")}
+                | {"role": ranked["query"]["role"]}
+                for ranked in row["retrievals"]
+            ],
+            "nodes": [node["id"] for node in row["nodes"]],
+            "timings": row["timings"],
+            "warnings": row["warnings"],
+        }
+
+    def _attempt(self, attempt: dict[str, Any]) -> dict[str, Any]:
+        kept = ("rewriter", "accepted", "error", "prompt_hash", "prompt_tokens", "completion_tokens", "elapsed_s")
+        verdicts = [{**verdict, "detail": self._words(verdict["detail"])} for verdict in attempt["verdicts"]]
+        return {key: attempt[key] for key in kept} | {"raw": self._words(attempt["raw"]), "verdicts": verdicts}
+
+    def _cue(self, cue: dict[str, Any]) -> dict[str, Any]:
+        return {**cue, "text": self._words(cue["text"])}
+
+    def _words(self, text: str) -> str:
+        if self._settings.content == "none" or not text:
+            return ""
+        if self._settings.content == "hashed":
+            return hash_of(text)
+        return redact(text) if self._settings.redact else text
+
+    def _put(self, row: dict[str, Any]) -> None:
+        stamped = {"time": round(self._clock(), 3), "versions": self._versions, **row}
+        line = json.dumps(stamped, ensure_ascii=False, default=str).encode("utf-8", "replace").decode("utf-8")
+        record = logging.LogRecord("condense_plus.rewrite_log", logging.INFO, "", 0, line, None, None)
+        try:
+            self._handler.enqueue(record)
+        except queue.Full:
+            self.dropped += 1
+
+
+def hash_of(text: str) -> str:
+    """Return a short hash by which equal texts can be told, and no text be read."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _file_handler(settings: LogSettings) -> logging.Handler:
+    try:
+        from concurrent_log_handler import ConcurrentRotatingFileHandler  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ConfigurationError(
+            "log.enabled needs the log extra: pip install 'llama-index-condense-plus[log]'."
+        ) from None
+    path = settings.path or DEFAULT_PATH
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = ConcurrentRotatingFileHandler(
+            str(path), maxBytes=int(settings.max_mb * MB), backupCount=settings.backups, encoding="utf-8"
+        )
+    except OSError as error:
+        raise ConfigurationError(f"log.path: cannot write {path}: {error}") from None
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    return handler
