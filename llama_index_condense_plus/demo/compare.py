@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from llama_index.core import VectorStoreIndex
+from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.llms.llm import LLM
+from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
@@ -77,14 +79,13 @@ def make_engine(index: VectorStoreIndex, llm: LLM | None, **settings: Any) -> Co
         llm: rewrites and answers; None: rules and quotes.
         **settings: sections of the settings.
     """
+    query_engine: BaseQueryEngine
     if llm is None:
-        query_engine = index.as_query_engine(similarity_top_k=TOP_K, response_synthesizer=QuoteSynthesizer())
+        query_engine = RetrieverQueryEngine(index.as_retriever(similarity_top_k=TOP_K), QuoteSynthesizer())
         settings = {**WITHOUT_MODEL, **settings}
     else:
         query_engine = index.as_query_engine(llm=llm, similarity_top_k=TOP_K)
-    return CondensePlusChatEngine.from_defaults(
-        query_engine=query_engine, settings=CondensePlusSettings(**settings), llm=llm
-    )
+    return CondensePlusChatEngine.from_defaults(query_engine, llm=llm, settings=CondensePlusSettings(**settings))
 
 
 def compare(index: VectorStoreIndex, turns: Sequence[Turn], llm: LLM | None) -> Iterator[Comparison]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import logging
 import uuid
@@ -107,7 +106,7 @@ def build_index(
         from qdrant_client import QdrantClient  # noqa: PLC0415
     except ImportError:
         raise ConfigurationError("Qdrant is missing: pip install 'llama-index-condense-plus[demo]'.") from None
-    vectors = QdrantVectorStore(COLLECTION, client=QdrantClient(path=str(store)))
+    vectors = QdrantVectorStore(COLLECTION, client=QdrantClient(path=str(store)), index_doc_id=False)
     index = VectorStoreIndex(
         nodes=[], storage_context=StorageContext.from_defaults(vector_store=vectors), embed_model=embedding
     )
@@ -142,10 +141,11 @@ def _node(text: str, source: str) -> TextNode:
 def _read(path: Path) -> Iterable[Document]:
     if path.suffix.lower() in TEXT_SUFFIXES:
         return [Document(text=_decode(path.read_bytes()))]
-    if importlib.util.find_spec("llama_index.readers.file") is None:
+    try:
+        return SimpleDirectoryReader(input_files=[path]).load_data()
+    except ImportError:
         logger.warning("Skipped %s, which is not plain text: pip install llama-index-readers-file", path.name)
         return []
-    return SimpleDirectoryReader(input_files=[path]).load_data()
 
 
 def _decode(data: bytes) -> str:

@@ -55,4 +55,4 @@ def test_tables_show_question_searches_and_reasons(comparisons):
     assert "quotes the best passage" in text.replace("\n", " ")
     for words in (row.turn.question, row.ways["ours"].query, "decision", row.trace.decision.reason.value, "guards"):
         assert words in text
-    assert f"{sum(c.turn.is_follow_up for c in comparisons)} of" in text
+    assert f"of {sum(c.turn.is_follow_up for c in comparisons)}" in text
