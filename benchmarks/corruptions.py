@@ -48,6 +48,13 @@ def pairs_of(rows: Sequence[dict[str, Any]], field: str = "gold") -> list[Pair]:
     ]
 
 
+def conversation_of(identifier: str) -> str:
+    """Return the conversation's part of a row's id: ``gecor-0-2-original``, ``cast19-31_5``, ``mtrag-…<::>6``."""
+    if identifier.startswith("gecor"):
+        return "-".join(identifier.split("-")[:2])
+    return re.split(r"<::>|_(?=\d+$)|-(?=\d+$)", identifier)[0]
+
+
 _MARKS = re.compile(r"[^\w]+")
 
 
@@ -66,12 +73,12 @@ def other_conversation(pairs: Sequence[Pair], seed: int = 0, per_pair: int = 1) 
     dice = random.Random(seed)  # noqa: S311
     for pair in pairs:
         said = _plain_words(" ".join(text for _, text in pair.history) + " " + pair.original)
-        conversation = pair.id.rsplit("-", 1)[0]
+        conversation = conversation_of(pair.id)
         for _ in range(per_pair):
             for _ in range(20):
                 donor = dice.choice(pairs)
                 own = _plain_words(donor.rewrite)
-                if donor.id.rsplit("-", 1)[0] != conversation and len(own & said) < 0.7 * len(own):
+                if conversation_of(donor.id) != conversation and len(own & said) < 0.7 * len(own):
                     yield Corruption(pair.original, pair.history, donor.rewrite, "conversation", donor.id, seed)
                     break
 
@@ -116,7 +123,7 @@ def swapped_names(
         target = dice.choice(runs)
         for _ in range(30):
             name, donor = dice.choice(list(names))
-            if not any(word in everything for word in (_plain_words(name) or {name})):
+            if not any(word in everything for word in (_plain_words(name) or {name})) and name.lower() not in everything:
                 yield Corruption(pair.original, pair.history, pair.rewrite.replace(target, name), "name", donor, seed)
                 break
 
@@ -183,7 +190,7 @@ _ASK_QUOTE = (
     ("what does '{q}' mean on this device", "What does '{q}' mean on {a}?"), ("怎么打开它的《{q}》", "怎么打开{a}的《{q}》"),
 )  # fmt: skip
 _ASK_NUMBER = (
-    ("{n}个人用它够吗？", "{a}{n}个人用够吗？", ("3", "5", "20", "两", "十二", "三百")), ("它能用{n}年吗", "{a}能用{n}年吗", ("2", "10", "三", "五")), ("它装{n}台要多少钱", "装{n}台{a}要多少钱", ("2", "15", "四", "三十")),
+    ("{n}个人用它够吗？", "{n}个人用{a}够吗？", ("3", "5", "20", "两", "十二", "三百")), ("它能用{n}年吗", "{a}能用{n}年吗", ("2", "10", "三", "五")), ("它装{n}台要多少钱", "装{n}台{a}要多少钱", ("2", "15", "四", "三十")),
     ("How much does it cost for {n} users?", "How much does {a} cost for {n} users?", ("2", "50", "three", "twelve", "1,000")),
     ("can it run for {n} hours", "Can {a} run for {n} hours?", ("8", "24", "2.5", "ten")), ("它最近{n}个版本有什么变化", "{a}最近{n}个版本有什么变化", ("3", "两", "五")),
     ("is it under ${n}?", "Is {a} under ${n}?", ("50", "200", "99.9")), ("它支持{n}GB内存吗", "{a}支持{n}GB内存吗", ("16", "64")), ("它能打{n}折吗", "{a}能打{n}折吗", ("八", "9")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -160,8 +161,12 @@ def main() -> None:
 
 
 def _capitalised(text: str) -> list[str]:
-    words = text.replace("?", "").replace(".", "").split()
-    return [word for word in words[1:] if word[:1].isupper() and len(word) > 3 and word.isalpha()]
+    """Return the runs of capitalised words inside a text's sentences: its names."""
+    runs = re.findall(r"(?<=[a-z,] )[A-Z][\w'&]+(?: (?:and |of |the )?[A-Z][\w'&]+)*", text)
+    return [run for run in runs if len(run) > 3 and run.split()[0].lower() not in _NOT_NAMES]
+
+
+_NOT_NAMES = {"thank", "thanks", "please", "good", "goodbye", "what", "where", "how", "can", "could", "hello", "that", "okay", "great", "would"}
 
 
 def _with_name(row: dict) -> Pair | None:  # type: ignore[type-arg]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
-_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10_000, "亿": 100_000_000}
+_SCALES = {"k": 1000, "十": 10, "百": 100, "千": 1000, "万": 10_000, "亿": 100_000_000}
 _WORDS = {
     word: number
     for number, word in enumerate(
@@ -32,7 +32,7 @@ _UNITS = {
         "km kilometer kilometers kilometre kilometres 公里 千米", "m meter meters metre metres 米", "cm 厘米 公分", "mm 毫米", "mile miles 英里", "ft foot feet 英尺", "inch inches 寸 英寸",
         "kg kilogram kilograms kilo kilos 公斤 千克", "g gram grams 克", "mg milligram milligrams 毫克", "lb lbs", "t ton tons 吨", "l liter liters litre litres 升", "ml 毫升",
         "kb", "mb", "gb", "tb", "mbps", "gbps", "hz", "khz", "mhz", "ghz", "w watt watts 瓦", "kw", "kwh 度", "v volt volts 伏", "mah", "°c ℃ 摄氏度", "°f", "ms 毫秒", "px", "dpi", "fps",
-        "人 people persons person 位 名", "次 times", "倍", "层 楼", "折", "点 o'clock am pm", "分", "万", "亿", "k",
+        "人 people persons person 位 名", "次 times", "倍", "层 楼", "折", "点 o'clock am pm", "分",
     )
     for unit in words.split()
 }  # fmt: skip
@@ -43,7 +43,7 @@ _LATIN_UNITS = "|".join(sorted((re.escape(u) for u in _UNITS if u.isascii() and 
 _NUMERAL = r"[零〇一二两三四五六七八九十百千万亿]"
 _PATTERN = re.compile(
     rf"(?P<ordinal>第\s*(?:\d+|{_NUMERAL}+))"
-    rf"|(?P<money>[$€£￥¥])?(?<![a-z0-9_])(?<![a-z][-./_])(?<!\d\.)(?P<digits>\d+(?:,\d{{3}})*(?:\.\d+)?)(?P<scale>[万亿千百])?(?:\s?(?P<unit>%|℃|°[cf]|{_HAN_UNITS}|(?:{_LATIN_UNITS})(?![a-z0-9]))|(?![a-z0-9_]))"
+    rf"|(?P<money>[$€£￥¥])?(?<![a-z0-9_])(?<![a-z][-./_])(?<!\d\.)(?P<digits>\d+(?:,\d{{3}})*(?:\.\d+)?)(?P<scale>[万亿千百]|k(?![a-z0-9]))?(?:\s?(?P<unit>%|℃|°[cf]|{_HAN_UNITS}|(?:{_LATIN_UNITS})(?![a-z0-9]))|(?![a-z0-9_]))"
     rf"|(?P<han>{_NUMERAL}{{2,}}(?!{_NUMERAL})|(?<!{_NUMERAL})[二两三四五六七八九十](?=[{_CLASSIFIERS}])|百分之{_NUMERAL}+)(?P<hanunit>{_HAN_UNITS})?"
     rf"|(?<![\w-])(?P<word>(?:{'|'.join([*_WORDS, *_WORD_SCALES])})(?:[\s-]+(?:and\s+)?(?:{'|'.join([*_WORDS, *_WORD_SCALES])}))*)(?![\w])(?:[\s-](?P<wordunit>{_LATIN_UNITS})(?![a-z0-9]))?"
     rf"|(?<![\w-])(?P<nth>{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th))(?!\w)"
@@ -52,7 +52,7 @@ _NOT_NUMBERS = re.compile(
     r"十分|万一|千万|一一|百度|千里马|三七|三国|三亚|四川|五一|十一月?假|六一|一万个|八达|九寨|两岸|万万|七夕|百货|百科|三明治|三星|九龙|万科|万达|千岛|一百度|七喜|三里屯|二手|双十一"
 )
 _LIST_REFERENCE = re.compile(
-    r"^\s*(?:个|种|款|项|条|点|位|家|张|篇|首|本|部|者|步|one\b|option|item|point|thing|of\b|approach|method|choice|suggestion|step)"
+    r"^\s*(?:个|种|款|项|条|点|位|家|张|篇|首|本|部|者|步|one\b|option|item|point|thing|of\b|approach|method|choice|suggestion|step|$|[?.,!;)])"
 )
 
 

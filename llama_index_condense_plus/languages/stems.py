@@ -46,5 +46,11 @@ def common_words(language: str) -> frozenset[str]:
     return frozenset(map(stem, words)) if language == "en" else frozenset(words)
 
 
-_COMMON = {"en": 4, "zh": 4}
-"""Highest class that counts as common: the 8,000 most frequent words."""
+_COMMON = {"en": 4, "zh": 5}
+"""Highest class that counts as common: the 8,000 most frequent English and 16,000 Chinese words."""
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Return the stems of the 16,000 most frequent English words."""
+    return frozenset(map(stem, rarity_classes("en")))

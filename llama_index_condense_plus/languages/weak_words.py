@@ -13,6 +13,8 @@ WEAK_ZH = frozenset(
     谢谢 好 好的 行 对 对了 对吧 没错 当然 其实 反正 确实 可能 也许 大概 好像 似乎 已经 正在 曾经 曾 正 将 将要 快 马上 先 然后 接着 最后 知道 晓得 了解 清楚 记得 听说
     听过 看过 说 说说 讲 讲讲 告诉 介绍 聊 聊聊 谈 问 问问 觉得 认为 感觉 以为 想想 看 看看 看来 来 去 做 弄 搞 叫 叫做 称 东西 事 事情 方面 情况 内容 信息 话 话说 问题
     喜欢 具体 到底 究竟 难道 之类 之一 左右 我想 想知道 想问 同样 一起 全 全部 所有 任何 而言 来说 的话 还是 来着 罢了 而已 起来 出来 下来 过来 呗 嗨 一句 不知 懂
+    个人 不少 看样子 多长时间 多大 多长 很多 许多 多多少少 钱 岁 年 月 日 号 点 分 时 地方 是否是 哪张 哪首 哪部 哪年 哪一年 哪天 哪国 几年 今年 听起来 起 记 该 还记得 人 名 一名
+    好多 好几 查 查到 查找 找 找到 搜 搜到 打听 考考 推荐 回头 的话 其间 便 像 听 没想到 原来 怪不得 难怪 总之 哪一个 何 之处 行不行 可不可以 能否 可否 好不好 对不对 会不会 属于
     """.split()
 )
 """Chinese words without content of their own, particles, general verbs of knowing and telling."""
@@ -29,6 +31,7 @@ WEAK_EN = frozenset(
     means meant look looking looks see seen show shows find help try explain describe provide clarify elaborate discuss mention mentioned regarding concerning related
     question questions answer answers information info detail details thing things stuff something anything nothing everything someone anyone everyone way ways kind kinds
     sort type types example examples case specific specifically particular exactly actually simply basically instead etc via per within without upon vs able possible
+    bye goodbye good nice great fine cool welcome cannot instead longer rather wonder wondering keep keeps tried trying
     s t re ve ll d m im ive id dont doesnt didnt isnt arent wasnt cant couldnt wont wouldnt shouldnt whats wheres hows thats theres lets gonna wanna
     don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't wouldn't shouldn't haven't hasn't hadn't i'm i've i'd i'll you're you've you'd you'll it's that's
     there's here's what's where's who's how's when's why's let's he's she's we're we've we'd we'll they're they've they'd they'll

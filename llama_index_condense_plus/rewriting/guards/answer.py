@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks, sentences
-from llama_index_condense_plus.rewriting.guards.features import features, grounding, is_common, retained
+from llama_index_condense_plus.rewriting.guards.features import features, grounding, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
@@ -17,6 +16,9 @@ _OPENS_ANSWER = re.compile(
     r"based on|according to|to (?:do|answer) th|you (?:can|could|should|may|need|must|will|are|have)|in (?:general|short|summary)|here (?:is|are)|the answer|okay|certainly|of course|great question|"
     r"是的|不是|没有|有的|对的|可以的|当然|好的|抱歉|对不起|很遗憾|不好意思|根据(?!.*[?？])|答案|因为|您可以|你可以|不可以|不能|能的|会的|不会|目前(?!.*[?？])|答[:：]|知道(?:的)?[，,啊呀。]|嗯|哦|我(?:觉得|认为|知道(?!.*[?？])|不知道|不清楚))",
     re.I,
+)
+_OPENS_PLAINLY = re.compile(
+    r"^\W*(?:yes|sorry|unfortunately|there (?:is|are|was|were)|it (?:is|was|depends)|based on|according to|here (?:is|are)|the answer|as an ai|是的|抱歉|对不起|很遗憾|根据|答案)", re.I
 )
 _VERBAL_EN = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|may|might|must|does|did|do|be|been|provides?|allows?|includes?|contains?|offers?|requires?|uses?|used|means?|helps?|supports?|makes?|gives?|takes?|became|began|started|said|released|i|we|they|you|he|she|it)\b"
@@ -52,13 +54,11 @@ class AnswerGuard:
         ]
 
     def _states(self, original: str, rewrite: str, window: HistoryWindow) -> str:
-        if not asks(original) and not _looks_elliptical(original):
-            return ""
-        opens = _OPENS_ANSWER.match(rewrite)
+        opens = (_OPENS_ANSWER if asks(original) else _OPENS_PLAINLY).match(rewrite)
         if opens and not _OPENS_ANSWER.match(original) and not original.lower().startswith(opens.group().lower()):
             if not (asks(rewrite) and _asks_late(rewrite)):
                 return "begins like an answer"
-        if self._limits.expansion:
+        if self._limits.expansion or not asks(original):
             return ""
         if not asks(rewrite):
             return self._unasked(original, rewrite)
@@ -66,8 +66,6 @@ class AnswerGuard:
 
     def _unasked(self, original: str, rewrite: str) -> str:
         """Return the problem with a rewrite that asks nothing: a keyword list passes if it keeps the question."""
-        if not asks(original):
-            return ""
         question, after = features(asking_clause(original)), features(rewrite)
         verbal = _VERBAL_ZH if has_han(rewrite) else _VERBAL_EN
         if verbal.search(fold(rewrite)):
@@ -87,7 +85,7 @@ class AnswerGuard:
             words = features(part).words
             new = [w for w in words if not retained(w, question)]
             unsaid = [w for w in new if not said.has(w)]
-            if len(words) >= _SHORT and len(new) >= len(words) * 0.7 and (unsaid or len(words) > 2 * _SHORT):
+            if len(words) >= _SHORT and len(new) >= len(words) * 0.6 and len(unsaid) >= max(1, 0.2 * len(words)):
                 return "states something beside the question"
         return ""
 
@@ -101,28 +99,24 @@ def _asks_late(text: str) -> bool:
     return bool(first) and asks(first[0]) and "?" in fold(first[0])
 
 
-def _looks_elliptical(original: str) -> bool:
-    return len(features(original).words) <= _SHORT
-
-
 def _repeats(original: str, rewrite: str, window: HistoryWindow) -> str:
     """Return the earlier sentence or message that the rewrite repeats, if it repeats one."""
     mine = bare(rewrite)
     own = bare(original)
     if len(mine) < _SHORT or mine in own:
         return ""
-    gains = _adds_from_question(original, rewrite)
     for message in reversed(window.all_messages):
         for whole, form in _forms(message.full_text):
-            if mine == form or (len(mine) >= 2 * _SHORT and _similar(mine, form)):
-                if not (own and (_similar(own, form) or (gains and own in mine))):
+            if mine == form or (len(mine) >= 2 * _SHORT and _covers(mine, form) and not _adds(original, rewrite, whole)):
+                if not _similar(own, form):
                     return whole
     return ""
 
 
-def _adds_from_question(original: str, rewrite: str) -> bool:
-    words = features(original).words
-    return bool(words) and all(retained(word, features(rewrite)) for word in words)
+def _adds(original: str, rewrite: str, repeated: str) -> bool:
+    """Return True if the rewrite brings a word of the question into what it repeats."""
+    after, earlier = features(rewrite), features(repeated)
+    return any(retained(word, after) and not retained(word, earlier) for word in features(original).words)
 
 
 @lru_cache(maxsize=4096)
@@ -144,6 +138,14 @@ def _forms(text: str) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _covers(mine: str, form: str) -> bool:
+    """Return True if a bare form is nearly another one, or most of it."""
+    return _similar(mine, form) or (mine in form and len(mine) >= _MOST * len(form))
+
+
+_MOST = 0.6
+
+
 def _similar(a: str, b: str) -> bool:
     """Return True if two bare forms share nearly all their character pairs."""
     if not (a and b) or min(len(a), len(b)) < _SIMILAR * max(len(a), len(b)):
@@ -156,7 +158,3 @@ def _similar(a: str, b: str) -> bool:
 def _pairs(bare_form: str) -> frozenset[str]:
     return frozenset(a + b for a, b in zip(bare_form, bare_form[1:], strict=False))
 
-
-def numbers_in(text: str) -> bool:
-    """Return True if a text holds numbers."""
-    return bool(quantities(fold(text))) or any(is_common(word) for word in ())

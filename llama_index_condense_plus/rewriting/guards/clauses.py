@@ -16,6 +16,7 @@ _ZH_ASKS = re.compile(
 )
 _EN_ASKS = re.compile(
     r"\b(?:what|whats|who|whos|whose|whom|which|when|where|why|how|whether)\b"
+    r"|\bi(?:'d| would)? (?:need|want|wanna|like|would like)\b|\b(?:know|wonder\w*|see) (?:if|about)\b"
     r"|(?:^|[,;:.!?]\s*|\b(?:and|but|so|or|then|also|ok|okay|yes|no|well|please)\s+)(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|has|have|had|am|isn't|aren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|wasn't|weren't|haven't|hasn't)\s"
     r"|(?:^|[,;:.!?]\s*|\b(?:please|to|you|just|and|also|ok|okay|then|kindly)\s+)(?:tell|give|show|list|explain|describe|compare|find|recommend|suggest|provide|define|summari[sz]e|get|translate|name|discuss|elaborate|outline|identify|calculate|book|set|search|look|check|add|remind|play|schedule|cancel|navigate|pick|help|need|know)\b"
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from difflib import SequenceMatcher
 
-from llama_index_condense_plus.languages.text import clip, fold
+from llama_index_condense_plus.languages.text import clip, fold, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause
 from llama_index_condense_plus.rewriting.guards.features import Features, features, grounding, is_common, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
@@ -62,18 +63,47 @@ class DiffRatioGuard:
     def _novelty(self, original: str, rewrite: str, window: HistoryWindow) -> GuardVerdict:
         words = features(rewrite).words
         question, said = features(original), grounding(window, self._grounded)
+        empty = not question.words
+        if empty and not words and window:
+            return self._unrelated(original, rewrite)
         new = [
-            word.raw for word in words if not is_common(word) and not said.has(word) and not retained(word, question)
+            word.raw
+            for word in words
+            if (empty or not is_common(word)) and not said.has(word) and not retained(word, question)
         ]
         share = len(new) / len(words) if words else 0.0
         passed = share <= self._limits.max_novelty
         detail = "" if passed else "never said: " + ", ".join(new[:6])
         return GuardVerdict(f"{self.name}.novelty", passed, "reject", round(share, 3), self._limits.max_novelty, detail)
 
+    def _unrelated(self, original: str, rewrite: str) -> GuardVerdict:
+        """Compare two texts without content, such as thanks, by all their words."""
+        before, after = (Counter(token.text.lower() for token in tokenize(text)) for text in (original, rewrite))
+        share = (after - before).total() / max(1, after.total())
+        limit = max(self._limits.max_novelty, _LEAST_UNRELATED)
+        return GuardVerdict(f"{self.name}.novelty", share <= limit, "reject", round(share, 3), limit)
+
+
+_LEAST_UNRELATED = 0.5
+
 
 def _share_kept(before: Features, after: Features) -> tuple[float, list[str]]:
-    """Return the share of content words that survive, weighted by length, and those that do not."""
-    if not before.words:
+    """Return the share of content words that survive, and those that do not."""
+    counted = lost = 0
+    words: list[str] = []
+    for word in before.words:
+        kept = retained(word, after)
+        if word.referred and not kept:
+            continue
+        counted += 1
+        if not kept:
+            lost += 1
+            words.append(word.raw)
+    if not lost or _squeezed(before) in _squeezed(after):
         return 1.0, []
-    lost = [word.raw for word in before.words if not retained(word, after)]
-    return 1 - len(lost) / len(before.words), lost
+    return 1 - lost / counted, words
+
+
+def _squeezed(text: Features) -> str:
+    """Return the letters and digits alone: "good bye" and "goodbye" are one word."""
+    return "".join(filter(str.isalnum, text.folded))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.stems import common_words, stem
+from llama_index_condense_plus.languages.stems import common_words, known_words, stem
 from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
 from llama_index_condense_plus.languages.weak_words import WEAK_EN, WEAK_ZH
 from llama_index_condense_plus.types import HistoryWindow
@@ -18,6 +18,9 @@ MAX_CHECKED_CHARS = 8_000
 _EMPTY_TAGS = frozenset({"x", "u", "ul", "uj", "uz", "ug", "ud", "uv", "y", "e", "o", "p", "c", "r", "zg"})
 NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 """jieba's tags of people, places, organisations and other names."""
+_DEMONSTRATIVE = re.compile(
+    r"^(?:[这那该此](?:一)?[个些部首家位款种本条座台张件项次所间]?|this|that|these|those|such|same)$"
+)
 _SPLIT = re.compile(r"[-_/.'’+#]+")
 
 
@@ -37,6 +40,8 @@ class Word:
     """True for Chinese."""
     parts: tuple[str, ...] = ()
     """Stems of a hyphenated word's parts."""
+    referred: bool = False
+    """True right behind a demonstrative: "that restaurant", 这部电影 may become a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,9 @@ class Features:
     stems: frozenset[str]
     """Stems of all Latin words, weak ones too."""
     initials: str
-    """First letters of the Latin words in order, for abbreviations."""
+    """First letters of the Latin words in order, a point for each word in lower case."""
+    acronyms: frozenset[str]
+    """Words in capitals, folded: what capitalised words may spell out."""
 
 
 def features(text: str) -> Features:
@@ -63,24 +70,51 @@ def _features(text: str) -> Features:
     words: list[Word] = []
     stems: set[str] = set()
     initials: list[str] = []
+    acronyms: set[str] = set()
+    referred = False
     for token in tokenize(text):
         if token.pos == "x" and not token.text.isalnum():
+            referred = False
             continue
         lowered = fold(token.text)
+        if _DEMONSTRATIVE.match(lowered):
+            referred = True
         han = has_han(lowered)
         if han:
-            if lowered in WEAK_ZH or token.pos in _EMPTY_TAGS:
+            lowered, cut = _without_edges(lowered)
+            if not lowered or lowered in WEAK_ZH or token.pos in _EMPTY_TAGS:
                 continue
-            words.append(Word(lowered, token.text, token.start, token.pos, True))
+            raw = token.text[cut : cut + len(lowered)]
+            words.append(Word(lowered, raw, token.start + cut, token.pos, True, referred=referred))
+            referred = False
             continue
         parts = tuple(stem(part) for part in _SPLIT.split(lowered) if part)
         base = stem(lowered)
         stems.update(parts, (base,))
-        initials.append(lowered[0])
+        initials.append(lowered[0] if token.text[0].isupper() else ".")
+        if token.text.isupper() and len(token.text) > 1:
+            acronyms.add(lowered.replace(".", ""))
         if lowered.replace("’", "'") in WEAK_EN:
             continue
-        words.append(Word(base, token.text, token.start, token.pos, False, parts if len(parts) > 1 else ()))
-    return Features(fold(text), tuple(words), frozenset(stems), "".join(initials))
+        words.append(Word(base, token.text, token.start, token.pos, False, parts if len(parts) > 1 else (), referred))
+        referred = False
+    return Features(fold(text), tuple(words), frozenset(stems), "".join(initials), frozenset(acronyms))
+
+
+def _without_edges(word: str) -> tuple[str, int]:
+    """Return a Chinese word without the pronoun or particle that the segmenter left on it, and how much went in front.
+
+    Words that everybody uses are whole.
+    """
+    if len(word) < 2 or word in common_words("zh"):  # noqa: PLR2004
+        return word, 0
+    cut = 1 if word[0] in _FRONT else 0
+    end = len(word) - 1 if word[-1] in _BACK and len(word) - cut > 1 else len(word)
+    return word[cut:end], cut
+
+
+_FRONT = frozenset("它他她这那我你您该其")
+_BACK = frozenset("的了是在有要吗呢吧啊过着得都也就和与")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +129,8 @@ class Grounding:
     """Stems of all Latin words."""
     pairs: frozenset[str]
     """Pairs of neighbouring Chinese characters."""
+    acronyms: frozenset[str]
+    """Words in capitals, folded."""
 
     def has(self, word: Word) -> bool:
         """Return True if a word was said, in this or a related form."""
@@ -127,7 +163,8 @@ def _grounding(texts: tuple[str, ...]) -> Grounding:
     found = tuple(features(text) for text in texts if text)
     folded = "\n".join(fold(text) for text in texts)
     stems: frozenset[str] = frozenset().union(*(f.stems for f in found))
-    return Grounding(found, folded, stems, han_pairs(folded))
+    acronyms: frozenset[str] = frozenset().union(*(f.acronyms for f in found))
+    return Grounding(found, folded, stems, han_pairs(folded), acronyms)
 
 
 def han_pairs(folded: str) -> frozenset[str]:
@@ -143,13 +180,35 @@ def retained(word: Word, rewrite: Features) -> bool:
             return True
         # 演员表 → 演员: a longer word that lost one end
         return len(word.text) > 2 and (word.text[:-1] in rewrite.folded or word.text[1:] in rewrite.folded)  # noqa: PLR2004
-    if latin_in(word, rewrite.stems):
-        return True
-    return len(word.text) > _ROOT and any(other.startswith(word.text[:_ROOT]) for other in rewrite.stems)
+    return latin_in(word, rewrite.stems) or shares_root(word, rewrite.stems)
+
+
+def shares_root(word: Word, stems: Iterable[str]) -> bool:
+    """Return True if a form of the word is among stems: treatable for treatment, or the word mistyped."""
+    text = word.text
+    if len(text) <= _ROOT or not text.isalpha():
+        return False
+    root, letters = text[:_ROOT], sorted(text)
+    return any(other.startswith(root) or _mistyped(letters, other, text) for other in stems)
+
+
+def _mistyped(letters: list[str], other: str, text: str) -> bool:
+    """Return True if two words of one beginning differ in the order of letters, or in a single letter."""
+    if other[0] != text[0] or abs(len(other) - len(text)) > 1 or len(other) <= _ROOT:
+        return False
+    rest = list(letters)
+    missed = 0
+    for char in other:
+        if char in rest:
+            rest.remove(char)
+        else:
+            missed += 1
+    return missed + len(rest) <= 1 or (missed == 1 and len(rest) == 1 and len(text) > _LONG)
 
 
 _ROOT = 4
-"""Latin words that share this many first letters count as forms of one word: treat, treatable, treatment."""
+"""Latin words that share this many first letters count as forms of one word."""
+_LONG = 6
 
 
 def is_common(word: Word) -> bool:
@@ -158,3 +217,9 @@ def is_common(word: Word) -> bool:
         return word.text in common_words("zh")
     common = common_words("en")
     return word.text in common or (bool(word.parts) and all(part in common for part in word.parts))
+
+
+def is_rare(word: Word) -> bool:
+    """Return True if a Latin word is not among the 16,000 most frequent ones, nor made of them."""
+    known = known_words()
+    return word.text not in known and not (word.parts and all(part in known or not part.isalpha() for part in word.parts))

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.text import clip
+from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.languages.weak_words import WEAK_EN
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
@@ -49,6 +49,8 @@ class LanguageGuard:
         """Return one verdict."""
         before, after = _shares(clip(original, _CHECKED)), _shares(clip(rewrite, _CHECKED))
         main = max(before, key=lambda script: before[script], default="")
+        if main == "latin":
+            after = _shares(_without_said(clip(rewrite, _CHECKED), window)) or before
         if not main or not after:
             return [GuardVerdict(self.name, True)]
         problem = ""
@@ -67,7 +69,16 @@ class LanguageGuard:
 
 
 _CHECKED = 2_000
+_RUN = re.compile(r"[^\x00-\u036f\u2000-\u206f\u3000-\u303f\uff00-\uffef]+")
 _LEAST_OWN = 0.08
+
+
+def _without_said(text: str, window: HistoryWindow) -> str:
+    """Return the text without names in another script that the conversation used."""
+    if text.isascii():
+        return text
+    said = [fold(message.full_text) for message in window.all_messages]
+    return _RUN.sub(lambda run: "" if any(fold(run.group()) in one for one in said) else run.group(), text)
 
 
 @lru_cache(maxsize=4096)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from llama_index_condense_plus.languages.quantities import quantities
+from llama_index_condense_plus.languages.stems import common_words
 from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.languages.weak_words import WEAK_ZH
 from llama_index_condense_plus.rewriting.guards.features import (
     NAME_TAGS,
     Features,
@@ -15,7 +18,9 @@ from llama_index_condense_plus.rewriting.guards.features import (
     grounding,
     han_pairs,
     is_common,
+    is_rare,
     retained,
+    shares_root,
 )
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
@@ -61,55 +66,68 @@ def _new_words(rewrite: str, after: Features, question: Features, said: Groundin
         if said.has(word) or retained(word, question) or word.pos == "m":
             continue
         if word.han:
-            if not is_common(word) and _han_name(word, question, said):
+            if _han_name(word, question, said):
                 new.append(word.raw)
-        elif _latin_name(word, rewrite) and not _abbreviates(word, after, said):
+        elif _latin_name(word, rewrite) and not _abbreviates(word, after, question, said) and not _in_other_form(word, question, said):
             new.append(word.raw)
     return new
 
 
 def _han_name(word: Word, question: Features, said: Grounding) -> bool:
-    """Return True if an unknown Chinese word is new by its characters too, not just cut otherwise."""
-    if len(word.text) == 1:
+    """Return True if a Chinese word is new, and not just known characters and common words cut otherwise."""
+    text = word.text
+    if len(text) == 1 or (is_common(word) and word.pos not in NAME_TAGS):
         return False
-    pairs = han_pairs(word.text)
+    if all(char in question.folded or char in said.folded for char in text):
+        return False
+    pairs = han_pairs(text)
     known = sum(pair in said.pairs or pair in question.folded for pair in pairs)
-    return known < len(pairs) / 2
+    return known < len(pairs) / 2 and (word.pos in NAME_TAGS or not _is_compound(text, question, said))
+
+
+def _is_compound(text: str, question: Features, said: Grounding) -> bool:
+    """Return True if a word is two known ones: 电话号码, 哪些方面."""
+    return any(all(map(known, (text[:at], text[at:]))) for at in range(1, len(text)) for known in [partial(_is_known, question=question, said=said)])
+
+
+def _is_known(part: str, question: Features, said: Grounding) -> bool:
+    if part in WEAK_ZH or part in question.folded or part in said.folded:
+        return True
+    return len(part) > 1 and part in common_words("zh")
 
 
 def _latin_name(word: Word, rewrite: str) -> bool:
     if len(word.raw) < 2:  # noqa: PLR2004
         return False
-    common = is_common(word)
     if any(char.isdigit() for char in word.raw):
         return True
-    if not word.raw[0].isupper():
-        return not common and len(word.raw) > 3  # noqa: PLR2004
-    if common and _SENTENCE_START.search(rewrite[: word.start]):
-        return False
-    return True
+    if not any(char.isupper() for char in word.raw):
+        return len(word.raw) > 3 and is_rare(word)  # noqa: PLR2004
+    return not (is_common(word) and _SENTENCE_START.search(rewrite[: word.start]))
 
 
-def _abbreviates(word: Word, after: Features, said: Grounding) -> bool:
-    """Return True if the word stands for, or is part of, an abbreviation that was said or written out."""
+def _in_other_form(word: Word, question: Features, said: Grounding) -> bool:
+    """Return True for another form of a word that was said (billable, bill), and for v3 where version 3 was."""
+    if version := _VERSION.fullmatch(word.raw.lower()):
+        return version.group(1) in said.stems or version.group(1) in question.stems
+    return word.raw.islower() and (shares_root(word, said.stems) or shares_root(word, question.stems))
+
+
+_VERSION = re.compile(r"(?:v|version)(\d[\d.]*)")
+
+
+def _abbreviates(word: Word, after: Features, question: Features, said: Grounding) -> bool:
+    """Return True if the word abbreviates what was said, or is a word of an abbreviation written out."""
     lowered = word.raw.lower()
-    if word.raw.isupper() and lowered in _joined_initials(said):
-        return True
-    at = after.initials.find(lowered[0])
-    while at != -1:
-        for size in (2, 3, 4, 5):
-            for start in range(max(0, at - size + 1), at + 1):
-                if (
-                    after.initials[start : start + size] in said.stems
-                    and len(after.initials[start : start + size]) == size
-                ):
-                    return True
-        at = after.initials.find(lowered[0], at + 1)
-    return False
-
-
-def _joined_initials(said: Grounding) -> str:
-    return " ".join(text.initials for text in said.texts)
+    if word.raw.isupper():
+        return len(lowered) > 1 and (lowered in question.initials or any(lowered in t.initials for t in said.texts))
+    if not word.raw[0].isupper():
+        return False
+    return any(
+        lowered[0] in acronym and acronym in after.initials
+        for acronyms in (question.acronyms, said.acronyms)
+        for acronym in acronyms
+    )
 
 
 def _new_titles(rewrite: str, question: Features, said: Grounding, known: list[str]) -> list[str]:

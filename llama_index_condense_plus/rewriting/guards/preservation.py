@@ -16,11 +16,13 @@ _QUOTED = re.compile(
     r"《([^《》\n]+)》|「([^「」\n]+)」|『([^『』\n]+)』|“([^“”\n]+)”|\"([^\"\n]+)\"|`([^`\n]+)`|(?<!\w)'([^'\n]{2,}?)'(?!\w)|‘([^‘’\n]+)’"
 )
 _IDENTIFIER = re.compile(
-    r"https?://\S+[\w/]|[\w.+-]+@[\w-]+\.[\w.]+|(?<![\w./\\-])(?:[/~\\]?[a-z0-9_+#-]+(?:[./\\:_-][a-z0-9_+#*-]+)+|--?[a-z][\w-]+|[a-z]+\d[a-z0-9]*|\d+[a-z]+[a-z0-9]*|/[a-z0-9_-]+|[a-z]+(?:\+\+|#))(?![\w])",
-    re.I,
+    r"https?://\S+[\w/]|[\w.+-]+@[\w-]+\.[\w.]+"
+    r"|(?<![\w./\\-])(?:[/~\\]?[a-z0-9_+#-]+(?:[./\\:_-][a-z0-9_+#*-]+)+|--?[a-z][\w-]+|[a-z]+\d[a-z0-9]*"
+    r"|\d+[a-z]+[a-z0-9]*|/[a-z0-9_-]+|[a-z]+(?:\+\+|#))(?!\w)",
+    re.I | re.A,
 )
 _PLAIN = re.compile(r"[a-z]+(?:[-/][a-z]+)*", re.I)
-_CAMEL = re.compile(r"(?<![\w./-])(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)(?!\w)")
+_CAMEL = re.compile(r"(?<![\w./-])(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)(?!\w)", re.A)
 _CLOCK = re.compile(
     r"[\d:.,/%-]+(?:st|nd|rd|th|am|pm|s|k|m|g|kg|km|mb|gb|tb|mg|ml|cm|mm|h|hz|ghz|mhz|w|kw|kwh|v|x|min|mins|hrs?|px|ms|ft|lbs?)?",
     re.I,
@@ -34,13 +36,13 @@ _NOT_NEGATION_ZH = frozenset(
 _NEGATION_ZH = re.compile(
     r"^(?:不|没|没有|未|无|非|别|勿|不是|除了|除|除外|免)$|^(?:不|未|无|没|非|勿|禁).|^[别休]\w|不[了到得]|^(?:从不|从未|尚未|并非|并不|绝不|毫无|毫不|禁止|拒绝)"
 )
-_A_NOT_A = re.compile(r"(.{1,2})[不没]\1|有没有|有无|是否|[不没](?:有)?(?=[?？。]|$)|没(?:有)?(?:吗|呢)?[?？]")
+_A_NOT_A = re.compile(r"不知道|不晓得|不清楚|不确定|不好意思|不客气|不用谢|不是[吗么]|(.{1,2})[不没]\1|有没有|有无|是否|[不没](?:有)?(?=[?？。]|$)|没(?:有)?(?:吗|呢)?[?？]")
 _NEGATION_EN = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|except|excluding|unless|unable)\b|\bnon-?(?=[a-z])|n['’]t\b|"
     r"\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|werent|wouldnt|couldnt|shouldnt|havent|hasnt|hadnt)\b|\b(?:instead of|other than|rather than)\b"
 )
 _NEGATION_EN_PADDING = re.compile(
-    r"^\s*no\b\s*[,.!;]|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|not only|do(?:n['’]t| not) (?:know|care|mind|worry)|doesn['’]?t matter|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|has)n['’]?t (?:it|they|he|she|you|we|i|there)\s*\?"
+    r"^\s*no\b\s*(?:[,.!;]|$|thank)|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|not only|do(?:n['’]t| not) know|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|has)n['’]?t (?:it|they|he|she|you|we|i|there)\s*\?"
 )
 _KINDS_ZH = (
     ("who", re.compile(r"谁|哪位|何人|什么人")),
@@ -101,7 +103,7 @@ class PreservationGuard:
         clause = _binding(original, window)
         lost = {
             "numbers": _lost_numbers(clause, rewrite),
-            "negation": _lost_negation(clause, rewrite, window),
+            "negation": _lost_negation(clause, original, rewrite, window),
             "quotes": _lost_quotes(clause, rewrite),
             "identifiers": _lost_identifiers(clause, rewrite),
             "question_type": _other_kind(original, rewrite),
@@ -170,11 +172,11 @@ def negations(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lost_negation(before: str, after: str, window: HistoryWindow) -> list[str]:
+def _lost_negation(before: str, original: str, after: str, window: HistoryWindow) -> list[str]:
     here, there = negations(before), negations(after)
     if here and not there:
         return [f"lost {word}" for word in here]
-    if there and not here and not any(negations(m.full_text[:_SCANNED]) for m in window.all_messages):
+    if there and not here and not negations(original) and not any(negations(m.full_text[:_SCANNED]) for m in window.all_messages):
         return [f"new {word}" for word in there]
     return []
 
@@ -222,7 +224,7 @@ def _normal(code: str) -> str:
 def identifiers(text: str) -> tuple[str, ...]:
     """Return the codes, paths, versions, addresses and dotted names of a text."""
     found = [m.group() for m in _IDENTIFIER.finditer(text)]
-    kept = [code for code in found if not _CLOCK.fullmatch(code) and not _words_only(code)]
+    kept = [c for c in found if (c.count(".") > 2 or not _CLOCK.fullmatch(c)) and not _words_only(c)]  # noqa: PLR2004
     return (*kept, *(m.group() for m in _CAMEL.finditer(text) if m.group() not in kept))
 
 
