@@ -1,1 +1,1 @@
-"""Cases, metrics and reports that compare chat engines on multi-turn retrieval."""
+"""Proving it: cases that ship, checkers, metrics, a runner for any engine, and a report."""

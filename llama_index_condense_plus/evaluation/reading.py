@@ -1,0 +1,165 @@
+"""Strict reading of data files: whatever is wrong is named with file, line and reason."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from llama_index_condense_plus.errors import CondensePlusError
+
+MAX_LINE_BYTES = 4_000_000
+"""A longer line is refused before it is read whole; the longest conversations of the public sets have 0.2 MB."""
+MAX_FILE_BYTES = 1_000_000_000
+"""A JSON document, which has to be read whole, is refused beyond this size."""
+
+
+class DataFileError(CondensePlusError, ValueError):
+    """A data file is wrong; the message gives file, line and reason."""
+
+    def __init__(self, path: Path, line: int | None, reason: str) -> None:
+        self.path, self.line, self.reason = path, line, reason
+        super().__init__(f"{path}{'' if line is None else f', line {line}'}: {reason}")
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line that is not blank; a byte order mark is passed over.
+
+    Args:
+        path: a UTF-8 file, gzip-compressed if its name ends in ``.gz``.
+
+    Raises:
+        DataFileError: the file cannot be read, a line is not UTF-8, or longer than ``MAX_LINE_BYTES``.
+    """
+    try:
+        with _open(path) as handle:
+            number = 0
+            while raw := handle.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if len(raw) > MAX_LINE_BYTES:
+                    raise DataFileError(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
+                if text := _decoded(path, number, raw).strip():
+                    yield number, text
+    except (OSError, EOFError) as error:
+        raise DataFileError(path, None, f"cannot be read: {error}") from None
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and object of each line of a JSON Lines file.
+
+    Raises:
+        DataFileError: a line is no JSON object, or the file holds none.
+    """
+    found = False
+    for number, text in read_lines(path):
+        found = True
+        value = _parsed(path, number, text)
+        if not isinstance(value, dict):
+            raise DataFileError(path, number, f"an object is expected, not {_name(value)}")
+        yield number, value
+    if not found:
+        raise DataFileError(path, None, "the file is empty")
+
+
+def read_json(path: Path) -> Any:
+    """Return the one JSON document that a file holds.
+
+    Raises:
+        DataFileError: the file is missing, empty, too long, not UTF-8 or not JSON.
+    """
+    try:
+        with _open(path) as handle:
+            raw = handle.read(MAX_FILE_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise DataFileError(path, None, f"cannot be read: {error}") from None
+    if len(raw) > MAX_FILE_BYTES:
+        raise DataFileError(path, None, f"the file is longer than {MAX_FILE_BYTES} bytes")
+    lines = raw.splitlines()
+    for number, line in enumerate(lines, 1):
+        _decoded(path, number, line)
+    text = raw.decode("utf-8-sig")
+    if not text.strip():
+        raise DataFileError(path, None, "the file is empty")
+    return _parsed(path, None, text)
+
+
+class Fields:
+    """Typed access to an object read from a file; each refusal names the field."""
+
+    def __init__(self, path: Path, line: int | None, values: Mapping[str, Any], place: str = "") -> None:
+        self._path, self._line, self._values, self._place = path, line, values, place
+
+    def error(self, reason: str) -> DataFileError:
+        """Return an error at this place."""
+        return DataFileError(self._path, self._line, reason)
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return a text that is not blank."""
+        value = self._values.get(name, default)
+        if not isinstance(value, str):
+            raise self.error(f"field {self._place}{name}: a text is expected, not {_name(value)}")
+        if not value.strip() and value != default:
+            raise self.error(f"field {self._place}{name}: the text is blank")
+        return value
+
+    def truth(self, name: str) -> bool:
+        """Return true or false."""
+        value = self._values.get(name)
+        if not isinstance(value, bool):
+            raise self.error(f"field {self._place}{name}: true or false is expected, not {_name(value)}")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts, empty if the field is missing."""
+        value = self._values.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
+            raise self.error(f"field {self._place}{name}: a list of texts is expected")
+        return tuple(value)
+
+    def table(self, name: str) -> dict[str, str]:
+        """Return a text → text object, empty if the field is missing."""
+        value = self._values.get(name, {})
+        if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+            raise self.error(f"field {self._place}{name}: an object of texts is expected")
+        return value
+
+    def objects(self, name: str) -> list[Fields]:
+        """Return a list of objects."""
+        value = self._values.get(name)
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise self.error(f"field {self._place}{name}: a list of objects is expected, not {_name(value)}")
+        return [Fields(self._path, self._line, item, f"{self._place}{name}[{i}].") for i, item in enumerate(value)]
+
+    def refuse_unknown(self, known: Sequence[str]) -> None:
+        """Raise if there is a field of another name."""
+        if unknown := sorted(set(self._values) - set(known)):
+            raise self.error(f"unknown field {self._place}{unknown[0]}; known are {', '.join(known)}")
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def _decoded(path: Path, number: int, raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        reason = f"not UTF-8 at byte {error.start + 1} (0x{raw[error.start]:02x}); save the file as UTF-8"
+        raise DataFileError(path, number, reason) from None
+
+
+def _parsed(path: Path, number: int | None, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        line = number if number is not None else error.lineno
+        raise DataFileError(path, line, f"not JSON at column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise DataFileError(path, number, "not JSON: nested too deeply") from None
+
+
+def _name(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,64 @@
+"""A small lexical retriever, so that the evaluation runs on a bare install."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from llama_index_condense_plus.evaluation.cases import Passage
+from llama_index_condense_plus.languages.text import content_tokens, has_han
+
+K1 = 1.5
+B = 0.75
+"""The usual constants of BM25 (Robertson and Zaragoza 2009)."""
+
+
+class LexicalRetriever(BaseRetriever):
+    """BM25 over content words; Chinese words count by their character pairs too, as segmentations differ.
+
+    Args:
+        passages: the corpus.
+        similarity_top_k: nodes returned for a query.
+    """
+
+    def __init__(self, passages: Sequence[Passage], *, similarity_top_k: int = 5) -> None:
+        super().__init__(callback_manager=CallbackManager([]))
+        self.similarity_top_k = similarity_top_k
+        self._nodes = [TextNode(id_=p.id, text=f"{p.title}\n{p.text}" if p.title else p.text) for p in passages]
+        counts = [Counter(terms(node.text)) for node in self._nodes]
+        lengths = [sum(count.values()) for count in counts]
+        mean = max(sum(lengths) / max(len(lengths), 1), 1.0)
+        self._postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        for number, (count, length) in enumerate(zip(counts, lengths, strict=True)):
+            for term, n in count.items():
+                weight = n * (K1 + 1) / (n + K1 * (1 - B + B * length / mean))
+                self._postings[term].append((number, weight))
+        self._ranked = lru_cache(maxsize=65_536)(self._rank)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [NodeWithScore(node=self._nodes[i], score=score) for i, score in self._ranked(query_bundle.query_str)]
+
+    def _rank(self, query: str) -> tuple[tuple[int, float], ...]:
+        scores: dict[int, float] = defaultdict(float)
+        for term in dict.fromkeys(terms(query)):
+            found = self._postings.get(term, ())
+            idf = math.log(1 + (len(self._nodes) - len(found) + 0.5) / (len(found) + 0.5))
+            for number, weight in found:
+                scores[number] += idf * weight
+        return tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: self.similarity_top_k])
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of a text: its content words, and the character pairs of longer Chinese words."""
+    found = []
+    for word in content_tokens(text):
+        found.append(word)
+        if has_han(word) and len(word) > 2:  # noqa: PLR2004, a pair is its own word
+            found += [word[i : i + 2] for i in range(len(word) - 1)]
+    return found
