@@ -23,7 +23,8 @@ def reasons(trace: CondenseTrace) -> list[Reason]:
             )
         )
         lines += [("edit", f"{edit.kind}: “{edit.before}” → “{edit.after}”") for edit in rewrite.edits]
-        lines.append(("guards", _guards(rewrite.verdicts)))
+        if rewrite.verdicts:
+            lines.append(("guards", _guards(rewrite.verdicts)))
         lines += [
             ("refused", f"{a.rewriter}: “{a.query or a.raw}” {a.error}".rstrip())
             for a in rewrite.attempts

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from llama_index_condense_plus.demo.compare import Comparison, Finding
+from llama_index_condense_plus.demo.compare import TOP_K, Comparison, Finding
 from llama_index_condense_plus.demo.reasons import reasons
 from llama_index_condense_plus.observability.trace import CondenseTrace
 
 LABELS = {"typed": "as typed", "stock": "stock engine", "ours": "condense-plus"}
 """Headings of the three ways."""
-SNIPPET_CHARS = 46
-"""Words shown of a passage, in characters."""
 WITHOUT_MODEL = (
     "No language model is configured, so rewriting is done by rules (the recent salient entity for a pronoun, the "
     "topic carried over for an ellipsis) and the answer quotes the best passage. Set OPENAI_API_KEY, or give "
@@ -36,19 +35,23 @@ def show_introduction(console: Console, model: str | None) -> None:
 
 def show_comparison(console: Console, comparison: Comparison, number: int) -> None:
     """Print one turn: what each way searched and found, and why this engine did."""
-    turn, table = comparison.turn, Table(expand=True, show_lines=False, padding=(0, 1))
+    turn = comparison.turn
+    table = Table(expand=True, box=box.SIMPLE_HEAD, pad_edge=False)
     for name, way in comparison.ways.items():
-        table.add_column(_heading(LABELS[name], way.rank_of(turn.gold)), ratio=1)
-    table.add_row(*[Text(f"⌕ {way.query}", style="bold") for way in comparison.ways.values()])
-    table.add_row(*[_hits(way, turn.gold) for way in comparison.ways.values()])
+        table.add_column(_heading(LABELS[name], way.rank_of(turn.gold)), ratio=1, no_wrap=True)
+    table.add_row(*[Text(f"⌕ {way.query}", style="bold", overflow="fold") for way in comparison.ways.values()])
+    for rank in range(TOP_K):
+        table.add_row(*[_hit(way, rank, turn.gold) for way in comparison.ways.values()])
+    answer = Table.grid(padding=(0, 2))
+    answer.add_row(Text("answer  ", style="dim"), Text(" ".join(comparison.answer.split())))
     title = Text.assemble((f" {number}. {turn.question} ", "bold"), (f"({turn.kind}) ", "dim"))
-    body = Group(table, why(comparison.trace), Text.assemble(("answer    ", "dim"), comparison.answer))
+    body = Group(table, why(comparison.trace), answer)
     console.print(Panel(body, title=title, title_align="left", border_style="cyan"))
 
 
 def show_score(console: Console, comparisons: Sequence[Comparison]) -> None:
     """Print how many follow-ups each way found the passage for."""
-    table = Table(title="Follow-ups whose passage is among the first three")
+    table = Table(title=f"Follow-ups whose passage is among the first {TOP_K}", box=box.SIMPLE_HEAD)
     table.add_column("conversation")
     names = list(comparisons[0].ways)
     for name in names:
@@ -72,12 +75,9 @@ def _heading(name: str, rank: int | None) -> Text:
     return Text.assemble(name, " ", (f"✓ rank {rank}", "green") if rank else ("✗ not found", "red"))
 
 
-def _hits(way: Finding, gold: str) -> Text:
-    lines = Text()
-    for rank, (source, text) in enumerate(zip(way.sources, way.texts, strict=True), 1):
-        snippet = text.replace("\n", " ")
-        snippet = snippet if len(snippet) <= SNIPPET_CHARS else snippet[: SNIPPET_CHARS - 1] + "…"
-        style = "green" if source == gold else "dim"
-        lines.append(f"{rank} {snippet}\n", style=style)
-    lines.rstrip()
-    return lines
+def _hit(way: Finding, rank: int, gold: str) -> Text:
+    """Return one passage in one line, cut where the column ends."""
+    if rank >= len(way.sources):
+        return Text()
+    words = f"{rank + 1} {' '.join(way.texts[rank].split())}"
+    return Text(words, style="green" if way.sources[rank] == gold else "dim", overflow="ellipsis")
