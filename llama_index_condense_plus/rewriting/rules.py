@@ -1,4 +1,4 @@
-"""Rewriting without a model: the salient entity for a pronoun, the topic for an ellipsis."""
+"""Rewriting without a model: the salient entity for a reference, the topic for an ellipsis."""
 
 from __future__ import annotations
 
@@ -7,21 +7,36 @@ import re
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
+from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
+from llama_index_condense_plus.rewriting.references import Reference, find_references
 from llama_index_condense_plus.rewriting.salience import rank_entities
-from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest
+from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason
+
+Ranked = list[tuple[Entity, float]]
 
 CLEAR_LEAD = 1.5
 """An entity this many times as salient as the next stands alone; else both are searched."""
-_CLAUSE = re.compile(r"[，,。.!！;；\n]+(?!\d)")
-_ASKS = re.compile(r"什么|谁|哪|几|多少|多大|多久|多长|多高|怎|如何|为何|吗|呢|么|吧|？|\?")
+TIE = 1.001
+"""Below this ratio two candidates are equally likely."""
+MAX_ITEM_CHARS = 40
+"""A list item is named by its head, up to this many characters."""
 
-
-def asking_clause(text: str) -> str:
-    """Return the clause that asks, for people often answer first; the whole text if it is one clause."""
-    clauses = [c.strip() for c in _CLAUSE.split(text) if c.strip()]
-    asking = [c for c in clauses if _ASKS.search(c)]
-    return (asking or clauses or [text])[-1]
+_FIT = {
+    "person": {"title": 0.2, "place": 0.1, "organisation": 0.3, "code": 0.1, "name": 0.5, "framed": 0.7, "quoted": 0.2},
+    "place": {"place": 1.0, "organisation": 1.0, "person": 0.3, "title": 0.4, "code": 0.2},
+    "thing": {"person": 0.3, "place": 0.7},
+}
+"""How well a kind of entity fits a kind of reference; 1 where nothing is said."""
+_ITEM_END = re.compile(r"[:：。;；（(]|[，,](?=\S{6})| [-–—] ")
+_OPENER = re.compile(
+    r"^(?:(?:那么?|而且|另外|还有|对了|不过)[，,]?(?![里边些个儿位])|(?:and|but|so|also)\b,?)\s*", re.IGNORECASE
+)
+_SUBSTITUTION = re.compile(
+    r"^\s*(?:那么?|那要是|如果是)?(?P<zh>[^，,。？?]{1,16}?)呢[？?。]?\s*$"
+    r"|^\s*(?:and |but |so |ok,? )*(?:(?:what|how) about|and|for)\s+(?P<en>[^,.?]{1,40})\?*\s*$",
+    re.IGNORECASE,
+)
 
 
 def topic_query(window: HistoryWindow, message: str, extractor: EntityExtractor | None = None) -> str | None:
@@ -34,7 +49,10 @@ def topic_query(window: HistoryWindow, message: str, extractor: EntityExtractor 
 
 
 class RuleRewriter:
-    """Rewrites with rules alone.
+    """Rewrites with rules alone, and declines where they cannot decide.
+
+    It declines when a question holds two references of one kind ("那个方案比这个好吗"), when two candidates are equally
+    likely, when an ordinal points at no list, and when the history names nothing.
 
     Args:
         extractor: finds the entities; default ``DefaultEntityExtractor``.
@@ -45,21 +63,116 @@ class RuleRewriter:
     def __init__(self, extractor: EntityExtractor | None = None) -> None:
         self._extractor = extractor or DefaultEntityExtractor()
 
-    def outcome(self, request: RewriteRequest) -> RuleOutcome:
-        """Return the rewrite, or why there is none."""
-        folded = fold(request.message)
-        ranked = [(e, s) for e, s in rank_entities(request.window, self._extractor) if fold(e.text) not in folded]
-        named: list[tuple[Entity, float]] = [p for p in ranked if p[0].kind not in ("term", "number")] or ranked
-        if not named:
-            return RuleOutcome(None)
-        clause = asking_clause(request.message)
-        top = [named[0][0].text]
-        if len(named) > 1 and named[0][1] <= CLEAR_LEAD * named[1][1]:
-            top.append(named[1][0].text)
-        glue = " " if has_han(request.message) else ": "
-        return RuleOutcome(" ".join(top) + glue + clause)
-
     def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:
         """Return the outcome; asks for nothing."""
         yield from ()
         return self.outcome(request)
+
+    def outcome(self, request: RewriteRequest) -> RuleOutcome:
+        """Return the rewrite, or why there is none."""
+        if request.decision.reason is TriggerReason.SLOT_FILLING:
+            return RuleOutcome(_slot_filled(request.window, request.message))
+        clause = _OPENER.sub("", asking_clause(request.message))
+        references = find_references(clause)
+        ordinals = [r for r in references if r.kind == "ordinal"]
+        if ordinals:
+            return _ordinal(clause, ordinals, request.window)
+        kinds = [r.kind for r in references]
+        if any(kinds.count(kind) > 1 and len(_texts(references, kind)) > 1 for kind in kinds):
+            return RuleOutcome(None)
+        ranked = self._candidates(request)
+        if not ranked:
+            return RuleOutcome(None)
+        return _resolved(clause, references, ranked) if references else self._completed(request, clause, ranked)
+
+    def _completed(self, request: RewriteRequest, clause: str, ranked: Ranked) -> RuleOutcome:
+        """Return an elliptical clause with what it is about."""
+        swapped = self._substituted(request.window, request.message, ranked)
+        if swapped:
+            return RuleOutcome(swapped)
+        hint = next((r.kind for r in find_references(request.message) if r.kind != "ordinal"), "")
+        fitting = _fitting(ranked, hint)
+        return _ambiguous(fitting) if _tied(fitting) else RuleOutcome(f"{' '.join(_chosen(fitting))} {clause}")
+
+    def _candidates(self, request: RewriteRequest) -> Ranked:
+        """Return what is not in the message already: names, or common terms where nothing is named."""
+        folded = fold(request.message)
+        ranked = [p for p in rank_entities(request.window, self._extractor) if fold(p[0].text) not in folded]
+        return [p for p in ranked if p[0].kind not in ("term", "number")] or [p for p in ranked if p[0].kind == "term"]
+
+    def _substituted(self, window: HistoryWindow, message: str, ranked: Ranked) -> str | None:
+        """Return the last question with another name in it: "北京几点开门？" – "上海呢？"."""
+        match = _SUBSTITUTION.match(message)
+        previous = next((m.full_text for m in reversed(window.all_messages) if m.role == "user"), "")
+        if not match or not previous:
+            return None
+        new = (match["zh"] or match["en"]).strip()
+        kinds = {e.kind for e in self._extractor.extract(new) if len(e.text) * 2 > len(new)} - {"term", "number"}
+        clause = asking_clause(previous)
+        old = next((e.text for e, _ in ranked if e.kind in kinds and e.text in clause), None)
+        return clause.replace(old, new) if old else None
+
+
+def _texts(references: tuple[Reference, ...], kind: str) -> set[str]:
+    return {r.text for r in references if r.kind == kind}
+
+
+def _slot_filled(window: HistoryWindow, message: str) -> str | None:
+    """Return the request that the assistant asked back about, with the user's answer."""
+    asked = next((m.full_text for m in reversed(window.all_messages) if m.role == "user"), None)
+    return f"{asking_clause(asked)} {message.strip()}" if asked else None
+
+
+def _ordinal(clause: str, ordinals: list[Reference], window: HistoryWindow) -> RuleOutcome:
+    items = window.list_items
+    for reference in reversed(ordinals):
+        index = reference.position - 1 if reference.position > 0 else len(items) - 1
+        if not 0 <= index < len(items):
+            return RuleOutcome(None)
+        head = _ITEM_END.split(items[index], maxsplit=1)[0].strip()[:MAX_ITEM_CHARS]
+        clause = _replaced(clause, reference, head)
+    return RuleOutcome(clause)
+
+
+def _resolved(clause: str, references: tuple[Reference, ...], ranked: Ranked) -> RuleOutcome:
+    """Put the best entity of the fitting kind in the place of each reference."""
+    for reference in reversed(references):
+        fitting = _fitting(ranked, reference.kind)
+        if _tied(fitting) and reference.kind != "plural":
+            return _ambiguous(fitting)
+        chosen = _chosen(fitting, both=reference.kind == "plural")
+        glue = ("和" if has_han(clause) else " and ") if reference.kind == "plural" else " "
+        words = glue.join(chosen)
+        follows = clause[reference.end :].startswith(words)  # 它这里: one thing, pointed at twice
+        clause = _replaced(clause, reference, "" if follows else words)
+    return RuleOutcome(clause)
+
+
+def _fitting(ranked: Ranked, kind: str) -> Ranked:
+    fit = _FIT.get(kind, {})
+    weighed = [(entity, score * fit.get(entity.kind, 1.0)) for entity, score in ranked]
+    return sorted(weighed, key=lambda pair: -pair[1])
+
+
+def _chosen(ranked: Ranked, *, both: bool = False) -> list[str]:
+    second = len(ranked) > 1 and (both or ranked[0][1] <= CLEAR_LEAD * ranked[1][1])
+    return [entity.text for entity, _ in ranked[: 2 if second else 1]]
+
+
+def _tied(ranked: Ranked) -> bool:
+    return len(ranked) > 1 and ranked[0][1] <= TIE * ranked[1][1]
+
+
+def _ambiguous(ranked: Ranked) -> RuleOutcome:
+    tied = tuple(entity.text for entity, score in ranked if score * TIE >= ranked[0][1])
+    return RuleOutcome(None, ambiguous=True, candidates=tied)
+
+
+def _replaced(clause: str, reference: Reference, words: str) -> str:
+    """Put words in the place of a reference, with a possessive ending and spaces where English wants them."""
+    if reference.possessive:
+        words += "'" if words.endswith("s") else "'s"
+    before, after = clause[: reference.start], clause[reference.end :]
+    if before and before[-1].isalnum() and words and words[0].isascii() and not has_han(before[-1]):
+        before += " "
+    return f"{before}{words}{after}"

@@ -3,71 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.types import Entity, HistoryWindow, WindowMessage
 
-DECAY = 0.9
-"""What a mention is worth one message later."""
-FIRST_SUBJECT_BONUS = 1.5
-"""Added to what the first round of the conversation (or topic) is about."""
 LOOK_BACK = 40
 """Messages read; an older mention would weigh less than 0.9^40 = 0.015. The first round is always read."""
 KIND_WEIGHTS = {
-    "title": 1.3,
+    "title": 2.0,
     "framed": 1.3,
     "person": 0.8,
-    "name": 1.0,
-    "organisation": 0.8,
+    "name": 0.45,
+    "organisation": 1.25,
     "place": 0.7,
     "code": 1.2,
-    "quoted": 0.7,
+    "quoted": 0.5,
     "term": 0.15,
     "number": 0.0,
 }
 """How likely a thing of each kind is asked about."""
 
 
+@dataclass(frozen=True, slots=True)
+class SalienceWeights:
+    """The weights of the ranking, tuned on the development half of KdConv."""
+
+    decay: float = 0.88
+    """What a mention is worth one message later."""
+    first_subject: float = 0.5
+    """Added to what the first message of the conversation (or topic) is about."""
+    crowding: float = 0.5
+    """Exponent: a mention among n others in its message counts 1 / n^crowding."""
+    repeat: float = 0.0
+
+
+DEFAULT_WEIGHTS = SalienceWeights()
+
+
 def rank_entities(
-    source: HistoryWindow | Sequence[WindowMessage], extractor: EntityExtractor
+    source: HistoryWindow | Sequence[WindowMessage],
+    extractor: EntityExtractor,
+    weights: SalienceWeights = DEFAULT_WEIGHTS,
 ) -> list[tuple[Entity, float]]:
     """Return everything mentioned with its salience, highest first.
 
-    A name counts under the longest form that was used (佐助 → 宇智波佐助).
+    A name found anywhere counts wherever it is written, and under the longest form that was used (佐助 → 宇智波佐助).
     """
     messages = source.all_messages if isinstance(source, HistoryWindow) else tuple(source)
     total = len(messages)
     first = max(0, total - LOOK_BACK)
     indices = [*range(min(2, first)), *range(first, total)]
-    scores: dict[str, float] = {}
-    shown: dict[str, Entity] = {}
-    last_seen: dict[str, int] = {}
+    texts = {index: fold(messages[index].full_text) for index in indices}
+    best: dict[str, Entity] = {}
     for index in indices:
-        seen: set[str] = set()
         for entity in extractor.extract(messages[index].full_text):
-            key = fold(entity.text)
-            weight = KIND_WEIGHTS.get(entity.kind, 1.0) * (0.5 if key in seen else 1.0)
-            if weight <= 0 or not key.strip():
-                continue
-            score = weight * DECAY ** (total - 1 - index)
-            if index == 0 and key not in seen and entity.kind in ("title", "framed", "name", "person", "place"):
-                score += FIRST_SUBJECT_BONUS if not scores else 0.0
-            scores[key] = scores.get(key, 0.0) + score
-            last_seen[key] = index
-            seen.add(key)
-            if key not in shown or KIND_WEIGHTS.get(shown[key].kind, 1.0) < KIND_WEIGHTS.get(entity.kind, 1.0):
-                shown[key] = entity
-    _merge_into_longest(scores, shown)
-    ranked = [(shown[key], score) for key, score in scores.items()]
-    return sorted(ranked, key=lambda pair: (-pair[1], -last_seen[fold(pair[0].text)]))
+            key = fold(entity.text).strip()
+            if (
+                key and KIND_WEIGHTS.get(entity.kind, 1.0) > KIND_WEIGHTS.get(best[key].kind, 1.0)
+                if key in best
+                else key
+            ):
+                best[key] = entity
+    keys = sorted(best, key=len, reverse=True)
+    scores = dict.fromkeys(keys, 0.0)
+    last = dict.fromkeys(keys, -1)
+    subject_found = False
+    for index in indices:
+        text, present = texts[index], []
+        for key in keys:
+            if key in text:
+                text = text.replace(key, "\x00")
+                present.append(key)
+        named = [k for k in present if best[k].kind not in ("term", "number")]
+        if named and not subject_found and index <= 1:
+            subject = min(named, key=lambda k: (-KIND_WEIGHTS.get(best[k].kind, 1.0), texts[index].find(k)))
+            scores[subject] += weights.first_subject
+            subject_found = True
+        for key in present:
+            weight = KIND_WEIGHTS.get(best[key].kind, 1.0)
+            weight /= max(1, len(named)) ** weights.crowding
+            scores[key] += weight * weights.decay ** (total - 1 - index)
+            last[key] = index
+    ranked = [(best[key], score) for key, score in _merged(scores, best).items() if score > 0]
+    return sorted(ranked, key=lambda pair: (-pair[1], -last[fold(pair[0].text).strip()]))
 
 
-def _merge_into_longest(scores: dict[str, float], shown: dict[str, Entity]) -> None:
+def _merged(scores: dict[str, float], best: dict[str, Entity]) -> dict[str, float]:
+    """Add the score of a short form to the longest name that holds it."""
+    merged = dict(scores)
     for key in sorted(scores, key=len):
-        if shown[key].kind == "term":
+        if best[key].kind in ("term", "number"):
             continue
-        longer = [k for k in scores if len(k) > len(key) and key in k and shown[k].kind != "term"]
+        longer = [k for k in merged if len(k) > len(key) and key in k and best[k].kind not in ("term", "number")]
         if longer:
-            target = max(longer, key=lambda k: scores[k])
-            scores[target] += scores.pop(key)
+            merged[max(longer, key=lambda k: merged[k])] += merged.pop(key)
+    return merged
