@@ -136,7 +136,7 @@ def changed_numbers(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corruption
     """Change, or drop, a number that stands in both the last sentence of the question and its rewrite."""
     dice = random.Random(seed)  # noqa: S311
     for pair in pairs:
-        last = re.split(r"(?<=[.?!。？！])\s*(?=\S)", pair.original.strip())[-1]
+        last = re.split(r"(?<=[.?!。？！，])\s*(?=\S)", pair.original.strip())[-1]
         found = [n for n in re.findall(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w.,-]*[A-Za-z_])", last) if n in re.findall(r"\d+(?:\.\d+)?", pair.rewrite)]
         if found:
             number = dice.choice(found)

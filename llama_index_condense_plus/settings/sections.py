@@ -94,7 +94,7 @@ class DiffRatioSettings(GuardSettings):
         "grounded", description="Retention and grounded novelty, or the literal symmetric diff ratio."
     )
     min_retention: Share = Field(0.5, description="Least share of the question's content tokens that survive, 0 to 1.")
-    max_novelty: Share = Field(0.5, description="Most content tokens found in neither question nor history, 0 to 1.")
+    max_novelty: Share = Field(0.4, description="Most content tokens found in neither question nor history, 0 to 1.")
     max_symmetric: Share = Field(0.5, description="Limit of the symmetric diff ratio, 0 to 1.")
 
 

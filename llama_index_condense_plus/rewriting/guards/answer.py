@@ -58,7 +58,7 @@ class AnswerGuard:
         if opens and not _OPENS_ANSWER.match(original) and not original.lower().startswith(opens.group().lower()):
             if not (asks(rewrite) and _asks_late(rewrite)):
                 return "begins like an answer"
-        if self._limits.expansion or not asks(original):
+        if self._limits.expansion or not (asks(original) or _is_fragment(original)):
             return ""
         if not asks(rewrite):
             return self._unasked(original, rewrite)
@@ -67,8 +67,7 @@ class AnswerGuard:
     def _unasked(self, original: str, rewrite: str) -> str:
         """Return the problem with a rewrite that asks nothing: a keyword list passes if it keeps the question."""
         question, after = features(asking_clause(original)), features(rewrite)
-        verbal = _VERBAL_ZH if has_han(rewrite) else _VERBAL_EN
-        if verbal.search(fold(rewrite)):
+        if not _is_fragment(rewrite) or _LABELLED.search(rewrite):
             return "a statement"
         if question.words and not any(retained(word, after) for word in question.words):
             return "no word of the question"
@@ -91,6 +90,12 @@ class AnswerGuard:
 
 
 _SHOWN = 80
+_LABELLED = re.compile(r"[:：]\s*\S")
+
+
+def _is_fragment(text: str) -> bool:
+    """Return True for a text without a verb, such as a list of keywords."""
+    return not (_VERBAL_ZH if has_han(text) else _VERBAL_EN).search(fold(text))
 
 
 def _asks_late(text: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from difflib import SequenceMatcher
 
 from llama_index_condense_plus.languages.text import clip, fold, tokenize
-from llama_index_condense_plus.rewriting.guards.clauses import asking_clause
+from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks
+from llama_index_condense_plus.rewriting.guards.kinds import shares_kind
 from llama_index_condense_plus.rewriting.guards.features import Features, features, grounding, is_common, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.settings.sections import DiffRatioSettings
@@ -49,11 +51,12 @@ class DiffRatioGuard:
 
     def _retention(self, original: str, rewrite: str) -> GuardVerdict:
         after = features(rewrite)
-        share, lost = _share_kept(features(original), after)
+        kind = shares_kind(original, rewrite)
+        share, lost = _share_kept(features(original), after, kind)
         if share < self._limits.min_retention and not self._limits.whole:
             clause = asking_clause(original)
             if clause != original:
-                share, lost = max((share, lost), _share_kept(features(clause), after), key=lambda kept: kept[0])
+                share, lost = max((share, lost), _share_kept(features(clause), after, kind), key=lambda kept: kept[0])
         passed = share >= self._limits.min_retention
         detail = "" if passed else "lost: " + ", ".join(lost[:6])
         return GuardVerdict(
@@ -64,12 +67,12 @@ class DiffRatioGuard:
         words = features(rewrite).words
         question, said = features(original), grounding(window, self._grounded)
         empty = not question.words
-        if empty and not words and window:
+        if empty and window and (not words or _is_thanks(original)):
             return self._unrelated(original, rewrite)
         new = [
             word.raw
             for word in words
-            if (empty or not is_common(word)) and not said.has(word) and not retained(word, question)
+            if (empty or not word.han or not is_common(word)) and not said.has(word) and not retained(word, question)
         ]
         share = len(new) / len(words) if words else 0.0
         passed = share <= self._limits.max_novelty
@@ -85,10 +88,20 @@ class DiffRatioGuard:
 
 
 _LEAST_UNRELATED = 0.5
+_THANKS = re.compile(r"thank|\bbye|goodbye|谢谢|多谢|感谢|再见|拜拜")
 
 
-def _share_kept(before: Features, after: Features) -> tuple[float, list[str]]:
-    """Return the share of content words that survive, and those that do not."""
+def _is_thanks(text: str) -> bool:
+    """Return True for a text that thanks or takes leave, and asks nothing."""
+    folded = fold(text)
+    return bool(_THANKS.search(folded)) and not asks(text)
+
+
+def _share_kept(before: Features, after: Features, kind: bool) -> tuple[float, list[str]]:
+    """Return the share of content words that survive, and those that do not.
+
+    A kind of question that survives (谁, 多久) counts as one more word.
+    """
     counted = lost = 0
     words: list[str] = []
     for word in before.words:
@@ -101,7 +114,7 @@ def _share_kept(before: Features, after: Features) -> tuple[float, list[str]]:
             words.append(word.raw)
     if not lost or _squeezed(before) in _squeezed(after):
         return 1.0, []
-    return 1 - lost / counted, words
+    return (counted - lost + kind) / (counted + kind), words
 
 
 def _squeezed(text: Features) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from llama_index_condense_plus.languages.stems import common_words, known_words, stem
+from llama_index_condense_plus.languages.synonyms import SYNONYMS_EN, SYNONYMS_ZH
 from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
 from llama_index_condense_plus.languages.weak_words import WEAK_EN, WEAK_ZH
 from llama_index_condense_plus.types import HistoryWindow
@@ -176,11 +177,23 @@ def han_pairs(folded: str) -> frozenset[str]:
 def retained(word: Word, rewrite: Features) -> bool:
     """Return True if a word of the question survives in a rewrite."""
     if word.han:
-        if word.text in rewrite.folded:
+        if word.text in rewrite.folded or any(other in rewrite.folded for other in synonyms().get(word.text, ())):
             return True
         # 演员表 → 演员: a longer word that lost one end
         return len(word.text) > 2 and (word.text[:-1] in rewrite.folded or word.text[1:] in rewrite.folded)  # noqa: PLR2004
-    return latin_in(word, rewrite.stems) or shares_root(word, rewrite.stems)
+    if latin_in(word, rewrite.stems) or shares_root(word, rewrite.stems):
+        return True
+    return not rewrite.stems.isdisjoint(synonyms().get(word.text, ()))
+
+
+@cache
+def synonyms() -> dict[str, tuple[str, ...]]:
+    """Return Chinese word or English stem → words that ask for the same."""
+    found: dict[str, tuple[str, ...]] = {}
+    for group in (*(g.split() for g in SYNONYMS_ZH), *([stem(w) for w in g.split()] for g in SYNONYMS_EN)):
+        for word in group:
+            found[word] = (*found.get(word, ()), *(other for other in group if other != word))
+    return found
 
 
 def shares_root(word: Word, stems: Iterable[str]) -> bool:

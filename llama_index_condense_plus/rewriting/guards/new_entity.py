@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
 from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.stems import common_words
-from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.languages.weak_words import WEAK_ZH
 from llama_index_condense_plus.rewriting.guards.features import (
     NAME_TAGS,
@@ -53,6 +54,7 @@ class NewEntityGuard:
         """Return one verdict; measured is the number of new names."""
         said, question, after = grounding(window, self._grounded), features(original), features(rewrite)
         new = _new_words(rewrite, after, question, said)
+        new = new or _inserted(after, question, said)
         new += _new_titles(rewrite, question, said, new)
         new += _new_numbers(original, question, after, said)
         limit = self._limits.max_new_names
@@ -62,24 +64,57 @@ class NewEntityGuard:
 
 def _new_words(rewrite: str, after: Features, question: Features, said: Grounding) -> list[str]:
     new: list[str] = []
+    nouns: list[str] = []
+    in_chinese = has_han(rewrite)
     for word in after.words:
         if said.has(word) or retained(word, question) or word.pos == "m":
             continue
         if word.han:
             if _han_name(word, question, said):
                 new.append(word.raw)
-        elif _latin_name(word, rewrite) and not _abbreviates(word, after, question, said) and not _in_other_form(word, question, said):
+            elif _han_noun(word, question, said):
+                nouns.append(word.raw)
+        elif (in_chinese or _latin_name(word, rewrite)) and not _abbreviates(word, after, question, said) and not _in_other_form(word, question, said):
             new.append(word.raw)
-    return new
+    return new + nouns if len(nouns) >= _NOUNS_OF_A_NAME else new
+
+
+_NOUNS_OF_A_NAME = 2
+"""A name made of common words (牛奶咖啡) shows as two nouns that nobody said; one alone may be the rewriter's wording."""
+
+
+def _inserted(after: Features, question: Features, said: Grounding) -> list[str]:
+    """Return what a rewrite puts into a Chinese question that it otherwise keeps whole, if nobody said any of it."""
+    if not question.words or not all(retained(word, after) for word in question.words):
+        return []
+    added = [word for word in after.words if word.han and not retained(word, question)]
+    if not added or any(said.has(word) or word.text in ATTRIBUTES_ZH or word.text[-2:] in ATTRIBUTES_ZH for word in added):
+        return []
+    return ["".join(word.raw for word in added)] if sum(len(word.text) for word in added) > 1 else []
+
+
+def _han_noun(word: Word, question: Features, said: Grounding) -> bool:
+    """Return True for a common Chinese noun that is new and no attribute: a price or an address may be asked in new words."""
+    if len(word.text) == 1 or word.pos not in _NOUN_TAGS:
+        return False
+    tail = word.text[-2:]
+    if word.text in ATTRIBUTES_ZH or tail in ATTRIBUTES_ZH:
+        return False
+    return not all(char in question.folded or char in said.folded for char in word.text)
+
+
+_NOUN_TAGS = NAME_TAGS | {"n", "i", "l", "j", "z", "b", "an", "vn", "ng", "a", "t", "s"}
 
 
 def _han_name(word: Word, question: Features, said: Grounding) -> bool:
     """Return True if a Chinese word is new, and not just known characters and common words cut otherwise."""
     text = word.text
-    if len(text) == 1 or (is_common(word) and word.pos not in NAME_TAGS):
+    if len(text) == 1 or text in ATTRIBUTES_ZH or (is_common(word) and word.pos not in NAME_TAGS):
         return False
     if all(char in question.folded or char in said.folded for char in text):
         return False
+    if word.pos.startswith("v") and any(char in question.folded for char in text):
+        return False  # 收录 for 收入
     pairs = han_pairs(text)
     known = sum(pair in said.pairs or pair in question.folded for pair in pairs)
     return known < len(pairs) / 2 and (word.pos in NAME_TAGS or not _is_compound(text, question, said))
@@ -148,6 +183,11 @@ def _new_titles(rewrite: str, question: Features, said: Grounding, known: list[s
     return new
 
 
+def _stands_in(value: str, folded: str) -> bool:
+    """Return True if a number's digits stand in a text, alone or in a code."""
+    return value in folded and re.search(rf"(?<!\d){re.escape(value)}(?!\d)", folded) is not None
+
+
 def _new_numbers(original: str, question: Features, after: Features, said: Grounding) -> list[str]:
     asked = {q.value.lstrip("#") for q in quantities(question.folded)}
     spoken = asked | {q.value.lstrip("#") for text in said.texts for q in quantities(text.folded)}
@@ -157,7 +197,7 @@ def _new_numbers(original: str, question: Features, after: Features, said: Groun
         value = quantity.value.lstrip("#")
         if value in spoken or (dated and quantity.unit in _DATE_UNITS):
             continue
-        if value in said.folded or value in question.folded:
+        if _stands_in(value, said.folded) or _stands_in(value, question.folded):
             continue
         new.append(value + quantity.unit)
     return new

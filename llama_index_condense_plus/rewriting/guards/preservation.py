@@ -9,7 +9,7 @@ from functools import lru_cache
 from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.text import fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asking_sentence, asks
-from llama_index_condense_plus.rewriting.guards.features import features
+from llama_index_condense_plus.rewriting.guards.kinds import other_kind
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _QUOTED = re.compile(
@@ -44,52 +44,6 @@ _NEGATION_EN = re.compile(
 _NEGATION_EN_PADDING = re.compile(
     r"^\s*no\b\s*(?:[,.!;]|$|thank)|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|not only|do(?:n['’]t| not) know|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|has)n['’]?t (?:it|they|he|she|you|we|i|there)\s*\?"
 )
-_KINDS_ZH = (
-    ("who", re.compile(r"谁|哪位|何人|什么人")),
-    (
-        "when",
-        re.compile(
-            r"什么时候|何时|哪一?年|哪一?天|哪一?月|几月|几号|几点|多久|何年|时间|日期|年份|多长|几几年|生日|出生|岁|年龄|多大"
-        ),
-    ),
-    (
-        "where",
-        re.compile(r"哪里|哪儿|何地|何处|在哪|什么地方|地址|位置|地点|哪个?城市|哪国|哪个?国家|籍|怎么走|怎么去"),
-    ),
-    ("why", re.compile(r"为什么|为何|为啥|原因|怎么会|缘故|咋")),
-    (
-        "number",
-        re.compile(r"多少|几(?!乎|近)|多[大高长远重贵快]|价|费|评分|分数|钱|票房|人数|数量|电话|号码|分[吗吧?？]"),
-    ),
-)
-_KINDS_EN = (
-    ("who", re.compile(r"\b(?:who|whom|whose|who's)\b|person|people|author|founder|inventor|name")),
-    (
-        "when",
-        re.compile(
-            r"\b(?:when|what (?:time|year|date|day|month)|which (?:year|day|month)|how (?:long|old|soon|often|late|early)|dates?|times?|years?|deadline|period|history|happen\w*)\b"
-        ),
-    ),
-    (
-        "where",
-        re.compile(
-            r"\b(?:where|what (?:place|city|country|location|address)|which (?:city|country|place|part)|location|address|place|located|find|areas?|country|region|state|city)\b"
-        ),
-    ),
-    (
-        "why",
-        re.compile(r"\b(?:why|how come|reasons?|cause[sd]?|purpose|what for|explain\w*|rationale|because|makes?)\b"),
-    ),
-    (
-        "number",
-        re.compile(
-            r"\b(?:how (?:many|much|far|high|tall|big|large|fast|deep|long|old)|number|amount|percent\w*|price|cost\w*|rate|quantity|count|fees?|charges?|size|limit|maximum|minimum|pay|population|value|distance)\b"
-        ),
-    ),
-)
-_OPEN_KINDS = frozenset({"who", "when", "where", "why", "number"})
-
-
 class PreservationGuard:
     """Compares the asking clause with the rewrite, one verdict for each of the five measures.
 
@@ -106,7 +60,7 @@ class PreservationGuard:
             "negation": _lost_negation(clause, original, rewrite, window),
             "quotes": _lost_quotes(clause, rewrite),
             "identifiers": _lost_identifiers(clause, rewrite),
-            "question_type": _other_kind(original, rewrite),
+            "question_type": other_kind(original, rewrite),
         }
         return [
             GuardVerdict(f"{self.name}.{measure}", not gone, "reject", float(len(gone)), 0.0, ", ".join(gone[:6]))
@@ -233,23 +187,3 @@ def _words_only(code: str) -> bool:
     if not _PLAIN.fullmatch(code):
         return False
     return not code.isupper() or "-" in code
-
-
-def _other_kind(original: str, rewrite: str) -> list[str]:
-    clause = asking_clause(original)
-    before, after = _kinds(clause) & _OPEN_KINDS, _kinds(rewrite)
-    if len(before) != 1 or not after or before & after or not asks(clause):
-        return []
-    return [f"{next(iter(before))} → {', '.join(sorted(after))}"]
-
-
-@lru_cache(maxsize=4096)
-def _kinds(text: str) -> frozenset[str]:
-    folded = fold(text)
-    kinds = _KINDS_ZH if has_han(folded) else _KINDS_EN
-    return frozenset(name for name, pattern in kinds if pattern.search(folded))
-
-
-def content(text: str) -> int:
-    """Return how many content words a text has."""
-    return len(features(text).words)
