@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from types import MappingProxyType
 from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.callbacks import CallbackManager, trace_method
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
@@ -26,27 +23,28 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llama_index_condense_plus import _compat
-from llama_index_condense_plus.construction import default_memory, default_query_engine, prefix
+from llama_index_condense_plus.construction import (
+    default_memory,
+    default_query_engine,
+    engine_tool,
+    prefix,
+    split_arguments,
+    warm_up,
+)
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.rewriting.rewriters import as_template
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.after import AfterTurn
+from llama_index_condense_plus.turn.context import last_trace_of, options_of, remember, with_options
 from llama_index_condense_plus.turn.conversation import Conversation, TurnOptions, TurnRequest
 from llama_index_condense_plus.turn.drivers import adrive, drive
+from llama_index_condense_plus.turn.finding import checked_message
 from llama_index_condense_plus.turn.pipeline import Components, Pipeline, build_pipeline
 from llama_index_condense_plus.turn.turn import ChatResponse, Service, Turn
 
 _numbers = itertools.count()
-_NOTHING: Mapping[int, Any] = MappingProxyType({})
-_last_traces: ContextVar[Mapping[int, CondenseTrace]] = ContextVar("condense_plus_last_traces", default=_NOTHING)
-_options: ContextVar[Mapping[int, TurnOptions]] = ContextVar("condense_plus_options", default=_NOTHING)
-_MAX_LAST_TRACES = 16
-logger = logging.getLogger(__name__)
-
-WARM_UP_TURNS = (("那它的价格呢？", "介绍一下标准版"), ("And its price?", "Tell me about the standard plan."))
-"""Follow-ups with a first turn, searched by ``warm_up``."""
 
 
 class CondensePlusChatEngine(CondenseQuestionChatEngine):
@@ -70,9 +68,6 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
 
     Raises:
         ConfigurationError: an option is wrong; the message names it and the remedy.
-
-    Example:
-        ``engine = CondensePlusChatEngine.from_defaults(query_engine=index.as_query_engine())``
     """
 
     def __init__(
@@ -114,7 +109,7 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
         self._number = next(_numbers)
 
     @classmethod
-    def from_defaults(  # type: ignore[override]
+    def from_defaults(
         cls,
         query_engine: BaseQueryEngine | None = None,
         condense_question_prompt: BasePromptTemplate | str | None = None,
@@ -147,9 +142,10 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
             system_prompt: put before every answer call.
             prefix_messages: messages before every answer call; not together with ``system_prompt``.
             llm: the answering model.
-            retriever: in place of ``query_engine``, as CondensePlusContextChatEngine takes it.
-            node_postprocessors: rerankers and filters, together with ``retriever``.
-            context_prompt: prompt with ``{context_str}``, together with ``retriever``.
+            retriever: in place of ``query_engine``, as CondensePlusContextChatEngine takes it; with it go
+                ``node_postprocessors`` and ``context_prompt``.
+            node_postprocessors: rerankers and filters.
+            context_prompt: prompt with ``{context_str}``.
             settings: the options; None: ``CondensePlusSettings()``.
             condense_llm: a separate, smaller model for the rewrite.
             retrievers: named retrievers that each query goes to.
@@ -160,14 +156,10 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
         Raises:
             ConfigurationError: neither or both of ``query_engine`` and ``retriever``, or an unknown argument.
         """
-        query_engine = default_query_engine(
-            query_engine,
-            retriever or next(iter((retrievers or {}).values()), None),
-            node_postprocessors,
-            context_prompt,
-            llm,
-        )
-        prefixed = prefix(system_prompt, prefix_messages)
+        if query_engine is not None and retriever is not None:
+            raise ConfigurationError("Give query_engine or retriever, not both.")
+        retriever = retriever or next(iter((retrievers or {}).values()), None)
+        query_engine = default_query_engine(query_engine, retriever, node_postprocessors, context_prompt, llm)
         known = llm or _compat.llm_of(query_engine) or _compat.configured_llm()
         return cls(
             query_engine,
@@ -178,7 +170,7 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
             callback_manager=Settings.callback_manager,
             settings=settings,
             condense_llm=condense_llm,
-            prefix_messages=prefixed,
+            prefix_messages=prefix(system_prompt, prefix_messages),
             retrievers=retrievers,
             filters=filters,
             components=Components.from_arguments(components),
@@ -194,11 +186,8 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
             **kwargs: arguments of ``from_defaults``; others, such as ``similarity_top_k``, go to
                 ``index.as_query_engine``.
         """
-        own = {name: kwargs.pop(name) for name in tuple(kwargs) if name in cls._own_arguments()}
-        if "node_postprocessors" in own:
-            kwargs["node_postprocessors"] = own.pop("node_postprocessors")
-        query_engine = index.as_query_engine(llm=llm, **kwargs)
-        return cls.from_defaults(query_engine, llm=llm, **own)
+        own, for_query_engine = split_arguments(cls.from_defaults, kwargs)
+        return cls.from_defaults(index.as_query_engine(llm=llm, **for_query_engine), llm=llm, **own)
 
     @trace_method("chat")
     def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
@@ -208,9 +197,8 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
     @trace_method("chat")
     def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> StreamingAgentChatResponse:
         """Answer a message as a stream."""
-        return cast(
-            StreamingAgentChatResponse, self._seen(drive(self._turn(message, chat_history, streaming=True).run()))
-        )
+        response = drive(self._turn(message, chat_history, streaming=True).run())
+        return cast(StreamingAgentChatResponse, self._seen(response))
 
     @trace_method("chat")
     async def achat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
@@ -234,24 +222,22 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
         return await adrive(self._turn(message, chat_history).explain())
 
     def retry(self) -> AgentChatResponse:
-        """Answer the last message anew; the new answer takes the old one's place.
-
-        Raises:
-            InvalidMessageError: there is no earlier turn.
-        """
-        return self.edit_last("")
+        """Answer the last message anew; InvalidMessageError if there is none."""
+        return cast(AgentChatResponse, self._seen(drive(self._turn("", replaces_last=True).run())))
 
     async def aretry(self) -> AgentChatResponse:
         """Answer the last message anew without blocking the event loop."""
-        return await self.aedit_last("")
+        return cast(AgentChatResponse, self._seen(await adrive(self._turn("", replaces_last=True).run())))
 
     def edit_last(self, message: str) -> AgentChatResponse:
         """Replace the last message and its answer; the history is as it was if the answer fails."""
-        return cast(AgentChatResponse, self._seen(drive(self._turn(message, replaces_last=True).run())))
+        turn = self._turn(checked_message(message), replaces_last=True)
+        return cast(AgentChatResponse, self._seen(drive(turn.run())))
 
     async def aedit_last(self, message: str) -> AgentChatResponse:
         """Replace the last message and its answer without blocking the event loop."""
-        return cast(AgentChatResponse, self._seen(await adrive(self._turn(message, replaces_last=True).run())))
+        turn = self._turn(checked_message(message), replaces_last=True)
+        return cast(AgentChatResponse, self._seen(await adrive(turn.run())))
 
     @contextmanager
     def options(
@@ -270,12 +256,8 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
             filters: metadata filters of every query, the prefetched one included.
             retriever: a retriever in place of the query engine's own.
         """
-        chosen = TurnOptions(rewrite, settings, filters, retriever)
-        token = _options.set({**_options.get(), self._number: chosen})
-        try:
+        with with_options(self._number, TurnOptions(rewrite, settings, filters, retriever)):
             yield self
-        finally:
-            _options.reset(token)
 
     def for_conversation(
         self,
@@ -306,36 +288,14 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
             name: name of the tool.
             description: what it can answer, for the agent.
         """
-
-        def ask(question: str) -> AgentChatResponse:
-            return self.chat(question)
-
-        async def aask(question: str) -> AgentChatResponse:
-            return await self.achat(question)
-
-        return FunctionTool.from_defaults(fn=ask, async_fn=aask, name=name, description=description)
+        return engine_tool(self, name, description)
 
     def warm_up(self) -> None:
         """Load lexicons, tagger, embeddings and the static part of the rewrite prompt, so that no user waits."""
-        for follow_up, first in WARM_UP_TURNS:
-            history = [ChatMessage(role=MessageRole.USER, content=first)]
-            request = TurnRequest(follow_up, history, TurnOptions(rewrite=True))
-            try:
-                drive(Turn(self._service, self._pipeline, self._conversation, request).explain())
-            except Exception as error:  # noqa: BLE001 - a cold index must not keep a service from starting
-                logger.warning("warm_up: %s", type(error).__name__)
+        warm_up(self)
 
     def feedback(self, turn_id: str, *, good: bool, note: str = "") -> None:
-        """Put a user's thumbs up or down into the rewrite log.
-
-        Args:
-            turn_id: ``trace.turn_id`` of the turn.
-            good: thumbs up or down.
-            note: the user's words.
-
-        Raises:
-            ConfigurationError: the log is off.
-        """
+        """Put a user's thumbs up or down for a turn into the rewrite log; ConfigurationError if the log is off."""
         if self._log is None:
             raise ConfigurationError("feedback needs the rewrite log: settings log.enabled = true.")
         self._log.feedback(turn_id, good=good, note=note)
@@ -352,7 +312,7 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
     @property
     def last_trace(self) -> CondenseTrace | None:
         """Trace of the last turn of this engine in this context; each request sees its own."""
-        return _last_traces.get().get(self._number)
+        return last_trace_of(self._number)
 
     @staticmethod
     def trace_of(response: AgentChatResponse | StreamingAgentChatResponse) -> CondenseTrace | None:
@@ -367,7 +327,7 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
         streaming: bool = False,
         replaces_last: bool = False,
     ) -> Turn:
-        options = _options.get().get(self._number, TurnOptions())
+        options = options_of(self._number)
         request = TurnRequest(message, chat_history, options, streaming, replaces_last)
         return Turn(self._service, self._pipeline_for(options), self._conversation, request)
 
@@ -377,10 +337,7 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
         return build_pipeline(options.settings, self._components, self._rewriting_llm)
 
     def _seen(self, response: ChatResponse) -> Any:
-        trace = self.trace_of(response)
-        if trace is not None:
-            others = [(k, v) for k, v in _last_traces.get().items() if k != self._number][1 - _MAX_LAST_TRACES :]
-            _last_traces.set(dict([*others, (self._number, trace)]))
+        remember(self._number, response.trace)
         return response
 
     def _answering_llm(self) -> LLM:
@@ -388,8 +345,3 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
 
     def _rewriting_llm(self) -> LLM:
         return self._given_condense_llm or self._answering_llm()
-
-    @classmethod
-    def _own_arguments(cls) -> set[str]:
-        names = cls.from_defaults.__code__.co_varnames[: cls.from_defaults.__code__.co_argcount]
-        return set(names) | set(Components.__dataclass_fields__) | {"settings", "condense_llm", "filters", "retrievers"}

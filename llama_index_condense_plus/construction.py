@@ -1,21 +1,31 @@
-"""Defaults of an engine that is made from little: query engine, memory, prefix messages."""
+"""What an engine is made from, and made into: default parts, a tool, a warm start."""
 
 from __future__ import annotations
 
+import inspect
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import BaseMemory
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.tools import FunctionTool
 
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.turn.pipeline import Components
 
+logger = logging.getLogger(__name__)
+
+WARM_UP_TURNS = (("那它的价格呢？", "介绍一下标准版"), ("And its price?", "Tell me about the standard plan."))
+"""Follow-ups with a first turn."""
 REPLY_TOKENS = 256
 """What the stock engine leaves free of the model's context window for the reply, in tokens."""
 
@@ -64,6 +74,40 @@ def prefix(system_prompt: str | None, prefix_messages: list[ChatMessage] | None)
     if system_prompt is not None:
         return [ChatMessage(role=MessageRole.SYSTEM, content=system_prompt)]
     return list(prefix_messages or ())
+
+
+def split_arguments(
+    function: Callable[..., Any], arguments: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split arguments into those that a function or an engine's components take, and the rest.
+
+    ``node_postprocessors`` belong to the rest: an index's query engine takes them.
+    """
+    known = {*inspect.signature(function).parameters, *Components.__dataclass_fields__} - {"node_postprocessors"}
+    own = {name: value for name, value in arguments.items() if name in known}
+    return own, {name: value for name, value in arguments.items() if name not in known}
+
+
+def engine_tool(engine: BaseChatEngine, name: str, description: str) -> FunctionTool:
+    """Return a chat engine as a tool for agents and workflows."""
+
+    def ask(question: str) -> Any:
+        return engine.chat(question)
+
+    async def aask(question: str) -> Any:
+        return await engine.achat(question)
+
+    return FunctionTool.from_defaults(fn=ask, async_fn=aask, name=name, description=description)
+
+
+def warm_up(engine: Any) -> None:
+    """Search a follow-up in each language, so that lexicons, tagger, embeddings and prompt prefix are loaded."""
+    for follow_up, first in WARM_UP_TURNS:
+        try:
+            with engine.options(rewrite=True):
+                engine.explain(follow_up, [ChatMessage(role=MessageRole.USER, content=first)])
+        except Exception as error:  # noqa: BLE001 - a cold index must not keep a service from starting
+            logger.warning("warm_up: %s", type(error).__name__)
 
 
 def _qa_prompt(context_prompt: BasePromptTemplate | str) -> BasePromptTemplate:

@@ -84,7 +84,7 @@ def clarifying_question(candidates: Sequence[str], language: str) -> str:
     return ASK_WHICH["en"].format(names=" or ".join(candidates))
 
 
-class PrefixedPromptTemplate(BasePromptTemplate):
+class PrefixedPromptTemplate(BasePromptTemplate):  # type: ignore[no-redef]  # its field is called kwargs
     """A prompt with messages before it: system prompt, prefix messages and recent turns."""
 
     inner: BasePromptTemplate

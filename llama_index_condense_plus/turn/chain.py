@@ -108,7 +108,7 @@ class RewriteChain:
         if inspect.isgenerator(made):
             return (yield from delegate(cast(Flow[Produced], made), self._perform))
         if inspect.isawaitable(made):
-            return (yield Call(lambda _: made, None, timeout_s=self._left()))
+            return cast(Produced, (yield Call(lambda _: made, None, timeout_s=self._left())))
         return cast(Produced, made)
 
     def _perform(self, operation: Operation) -> Flow[Any]:

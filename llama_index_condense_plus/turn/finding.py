@@ -123,7 +123,8 @@ class Finder:
             decision: Any = self.pipeline.trigger.decide(message, window)
             if isinstance(decision, TriggerDecision):
                 return decision
-            return (yield from delegate(decision, self._perform))  # type: ignore[no-any-return]
+            decided: TriggerDecision = yield from delegate(decision, self._perform)
+            return decided
         except Exception as error:  # noqa: BLE001 - a gate of the user's own must not end the turn
             self.warnings.append(f"trigger failed: {type(error).__name__}")
             return TriggerDecision(bool(window), TriggerReason.UNKNOWN_LANGUAGE, language)
@@ -156,7 +157,7 @@ class Finder:
         try:
             plan = self.pipeline.planner.plan(result, window)
             expanding = expand(plan, result, window, self.pipeline.settings)
-            return (yield from delegate(expanding, self._perform))  # type: ignore[no-any-return]
+            return (yield from delegate(expanding, self._perform))
         except Exception as error:  # noqa: BLE001 - one query is better than none
             self.warnings.append(f"planning failed: {type(error).__name__}")
             return QueryPlan((PlannedQuery(result.query, QueryRole.REWRITTEN),), reason="planning failed")
