@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("llama_index_condense_plus.cli.demo", "see what follow-up questions find, with nothing to configure"),
     "ask": ("llama_index_condense_plus.cli.ask", "chat over a folder of your own files"),
     "explain": ("llama_index_condense_plus.cli.explain", "show how a question would be searched, and why"),
+    "eval": ("llama_index_condense_plus.evaluation.commands", "measure engines on conversations, and report"),
 }
 """Command → the module with its ``configure(parser)`` and ``run(arguments) -> int``, and its line in the help."""
 

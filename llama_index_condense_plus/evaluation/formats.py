@@ -108,7 +108,10 @@ def read_mtrag(path: Path) -> Dataset:
         passages = [Passage(i, "en", c.get("title") or "", c["text"]) for i, c in texts.items() if c["text"].strip()]
         return Dataset(path.stem, tuple(cases), tuple(passages))
     stem = path.stem.rsplit("_", 1)[0]
-    questions, rewrites = _by_id(path.with_name(f"{stem}_questions.jsonl")), _by_id(path.with_name(f"{stem}_rewrite.jsonl"))
+    questions, rewrites = (
+        _by_id(path.with_name(f"{stem}_questions.jsonl")),
+        _by_id(path.with_name(f"{stem}_rewrite.jsonl")),
+    )
     gold: dict[str, list[str]] = {}
     qrels = path.parent / "qrels" / "dev.tsv"
     for _, line in read_lines(qrels) if qrels.exists() else ():
@@ -178,7 +181,12 @@ def _recognised(path: Path) -> str:
         return "mtrag" if {"_id", "input"} & set(first) else "condense-plus"
     rows = _rows(path)
     first = rows[0] if rows and isinstance(rows[0], dict) else {}
-    for key, found in (("QuAC_dialog_id", "canard"), ("Conversation_no", "qrecc"), ("turn", "cast"), ("messages", "kdconv")):
+    for key, found in (
+        ("QuAC_dialog_id", "canard"),
+        ("Conversation_no", "qrecc"),
+        ("turn", "cast"),
+        ("messages", "kdconv"),
+    ):
         if key in first:
             return found
     raise DataFileError(path, None, f"of no known format; give one of {', '.join(FORMATS)}")
