@@ -12,7 +12,7 @@ from llama_index_condense_plus.types import Entity
 
 _H = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
-_QUOTED = re.compile(r"[“\"「『【]([^“”\"「」『』\n]{1,60})[”\"」』】]|`([^`\n]{1,60})`")
+_QUOTED = re.compile(r"[“\"「『【]([^“”\"「」『』【】\n]{1,60})[”\"」』】]|`([^`\n]{1,60})`")
 _CODE = re.compile(
     r"(?<![\w/.])(?=[\w./#+-]*[A-Za-z])"
     r"(?:[A-Za-z0-9]+(?:[-_/.#+][A-Za-z0-9]+)*\d[A-Za-z0-9]*(?:[-_/.][A-Za-z0-9]+)*"  # GTE-3000, v2.1, A12B
@@ -65,7 +65,7 @@ def _candidates(text: str) -> Iterator[tuple[Entity, int, int]]:
     for pattern, kind in ((_TITLE, "title"), (_QUOTED, "quoted"), (_CODE, "code"), (_LETTERED, "name")):
         for match in pattern.finditer(text):
             words = next((g for g in match.groups() if g), match.group())
-            yield Entity(words.strip(), kind, match.start() + match.group().find(words)), *match.span()
+            yield Entity(words.strip(" 【】"), kind, match.start() + match.group().find(words)), *match.span()
     if has_han(text):
         yield from han_names(text)
     yield from _capitalised(text)

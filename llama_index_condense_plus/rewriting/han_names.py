@@ -9,8 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
 from llama_index_condense_plus.languages.rarity import rarity_classes
-from llama_index_condense_plus.languages.text import Token, simplify, tokenize
+from llama_index_condense_plus.languages.text import Token, has_han, simplify, tokenize
 from llama_index_condense_plus.types import Entity
 
 if sys.version_info >= (3, 11):
@@ -35,7 +36,11 @@ def _either(words: Sequence[str]) -> str:
 
 _ZH = entity_words()["zh"]
 _CLASSES = frozenset(_ZH["classes"])
-_NO_NAMES = frozenset(_ZH["no_names"]) | _CLASSES | frozenset(_ZH["lead"])
+_NO_NAMES = ATTRIBUTES_ZH | frozenset(_ZH["no_names"]) | _CLASSES | frozenset(_ZH["lead"])
+_MAX_TERM_WORDS = 4
+_MIN_CHARS = 2
+_MIN_SUFFIXED = 3
+_MAX_RUN = 6
 _H = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _NAME_CHARS = rf"[{_H}A-Za-z0-9·•・：:\-]"
 _CLASSIFIER = r"[这那][部首个座家本位款张种条只件支台篇名套道处片所些里儿]*"
@@ -71,11 +76,8 @@ _ADDRESS = re.compile(r"[省市区县乡镇村路街道号]$")
 _ASKING = re.compile(_either(_ZH["asking"]))
 _NO_INSIDE = re.compile(_either(_ZH["never_inside"]) + r"|\d[年月日]")
 _LEADS = frozenset(_ZH["lead"]) | frozenset(_ZH["frame_verbs"]) | frozenset(_ZH["lead_verbs"]) | _CLASSES
+_LONG_ATTRIBUTES = tuple(word for word in ATTRIBUTES_ZH if len(word) >= _MIN_SUFFIXED)
 _TRAILS = frozenset(_ZH["trails"])
-_MAX_TERM_WORDS = 4
-_MIN_CHARS = 2
-_MIN_SUFFIXED = 3
-_MAX_RUN = 6
 _COMMON_NAME_CLASS = 5
 """Words of the 16,000 most frequent are no person's or brand's name, whatever the tagger says."""
 
@@ -136,6 +138,8 @@ def _dotted_span(match: re.Match[str], tokens: Sequence[Token]) -> tuple[int, in
     size = 1
     while size < len(tail) and (tail[size].pos.startswith("nr") or not is_common(tail[size].text)):
         size += 1
+    if not has_han(match.string[end : end + 1]) and end - dots[-1] <= _MAX_RUN:
+        return (head[0].start if head else start), end
     stop = min(end, tail[size - 1].start + len(tail[size - 1].text)) if tail else end
     return (head[0].start if head else start), stop
 
@@ -145,7 +149,7 @@ def _trimmed(words: str, start: int, *, sure: bool) -> tuple[int, int] | None:
     if _ASKING.search(words):
         return None
     tokens = list(tokenize(words))
-    while tokens and (tokens[0].text in _LEADS or (not sure and tokens[0].pos[0] in "pcdruyx")):
+    while tokens and (tokens[0].text in _LEADS or tokens[0].pos[0] in ("uy" if sure else "pcdruyx")):
         tokens.pop(0)
     while tokens and (tokens[-1].text in _TRAILS or tokens[-1].pos[0] in ("uypcx" if sure else "uypcxdrq")):
         tokens.pop()
@@ -156,6 +160,8 @@ def _trimmed(words: str, start: int, *, sure: bool) -> tuple[int, int] | None:
     if len(name) < _MIN_CHARS or name in _NO_NAMES:
         return None
     if not sure and (_NO_INSIDE.search(name) or all(is_common(t.text) for t in tokens)):
+        return None
+    if not sure and (tokens[-1].text in ATTRIBUTES_ZH or any(name.endswith(word) for word in _LONG_ATTRIBUTES)):
         return None
     return start + first, start + last
 

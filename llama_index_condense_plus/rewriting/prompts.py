@@ -33,7 +33,7 @@ else:
 Clock = Callable[[], datetime]
 OutputForm = Literal["text", "json", "structured"]
 
-MAX_NAMES = 8
+MAX_NAMES = 5
 """Names shown to the model: more distract a small one."""
 _TAGS = re.compile(r"<(\s*/?\s*(?:conversation|message|names|example|date)\b)", re.IGNORECASE)
 _WHITESPACE = re.compile(r"\s+")

@@ -11,7 +11,7 @@ from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.references import Reference, find_references
 from llama_index_condense_plus.rewriting.salience import rank_entities
-from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason
+from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason, WindowMessage
 
 Ranked = list[tuple[Entity, float]]
 
@@ -19,6 +19,8 @@ CLEAR_LEAD = 1.5
 """An entity this many times as salient as the next stands alone; else both are searched."""
 TIE = 1.001
 """Below this ratio two candidates are equally likely."""
+NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place", "code", "quoted"})
+"""Kinds of entity that say what a question is about; with one and no reference it is complete."""
 MAX_ITEM_CHARS = 40
 """A list item is named by its head, up to this many characters."""
 
@@ -77,10 +79,12 @@ class RuleRewriter:
         ordinals = [r for r in references if r.kind == "ordinal"]
         if ordinals:
             return _ordinal(clause, ordinals, request.window)
+        if not references and self._names_its_topic(clause):
+            return RuleOutcome(request.message)
         kinds = [r.kind for r in references]
         if any(kinds.count(kind) > 1 and len(_texts(references, kind)) > 1 for kind in kinds):
             return RuleOutcome(None)
-        ranked = self._candidates(request)
+        ranked = self._candidates(request, clause)
         if not ranked:
             return RuleOutcome(None)
         return _resolved(clause, references, ranked) if references else self._completed(request, clause, ranked)
@@ -94,11 +98,21 @@ class RuleRewriter:
         fitting = _fitting(ranked, hint)
         return _ambiguous(fitting) if _tied(fitting) else RuleOutcome(f"{' '.join(_chosen(fitting))} {clause}")
 
-    def _candidates(self, request: RewriteRequest) -> Ranked:
-        """Return what is not in the message already: names, or common terms where nothing is named."""
-        folded = fold(request.message)
-        ranked = [p for p in rank_entities(request.window, self._extractor) if fold(p[0].text) not in folded]
+    def _candidates(self, request: RewriteRequest, clause: str) -> Ranked:
+        """Return what the clause does not name itself: names, or common terms where nothing is named.
+
+        What the user says before the clause that asks counts as the newest message: "导演是冯小刚，他多大了？"
+        """
+        messages = request.window.all_messages
+        before = request.message[: max(0, request.message.rfind(clause))] if clause else ""
+        if before.strip():
+            messages = (*messages, WindowMessage("user", before, before))
+        folded = fold(clause)
+        ranked = [p for p in rank_entities(messages, self._extractor) if fold(p[0].text) not in folded]
         return [p for p in ranked if p[0].kind not in ("term", "number")] or [p for p in ranked if p[0].kind == "term"]
+
+    def _names_its_topic(self, clause: str) -> bool:
+        return any(entity.kind in NAMING for entity in self._extractor.extract(clause))
 
     def _substituted(self, window: HistoryWindow, message: str, ranked: Ranked) -> str | None:
         """Return the last question with another name in it: "北京几点开门？" – "上海呢？"."""
