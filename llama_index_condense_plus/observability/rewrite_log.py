@@ -22,6 +22,7 @@ from llama_index_condense_plus.settings.sections import LogSettings
 DEFAULT_PATH = Path("condense-plus.jsonl")
 QUEUE_SIZE = 4096
 """Rows that may wait for the disk; further ones are dropped and counted, never waited for."""
+CLOSE_TIMEOUT_S = 5.0
 MB = 1024 * 1024
 
 
@@ -68,7 +69,12 @@ class RewriteLog:
         self._put({"kind": "feedback", "turn_id": turn_id, "good": good, "note": self._words(note)})
 
     def close(self) -> None:
-        """Write what waits and close the file."""
+        """Write what waits and close the file; a hung disk is given up after ``CLOSE_TIMEOUT_S``."""
+        deadline = time.monotonic() + CLOSE_TIMEOUT_S
+        while self._queue.full() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if self._queue.full():
+            return
         self._listener.stop()
         for handler in self._listener.handlers:
             handler.close()

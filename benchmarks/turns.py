@@ -1,0 +1,319 @@
+"""Measures whole turns beside the peers: time, first token, model calls, prompt tokens, CPU, throughput.
+
+All engines talk to one fake OpenAI-compatible server with fixed latencies and search one index, interleaved in one
+run. Figures are ratios to LlamaIndex's CondenseQuestionChatEngine; absolute times depend on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import statistics
+import time
+import tracemalloc
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from _data import table
+from _server import Server, running
+from llama_index.core import Settings, VectorStoreIndex
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.schema import TextNode
+from llama_index.llms.openai_like import OpenAILike
+
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
+from llama_index_condense_plus.demo.embedding import NgramEmbedding
+from llama_index_condense_plus.evaluation.cases import Case, shipped_dataset
+
+STOCK, CONTEXT, OURS, LANGCHAIN = "CondenseQuestion", "CondensePlusContext", "condense-plus", "LangChain"
+
+
+@dataclass
+class Engines:
+    """The engines under test, made over one index and one model."""
+
+    index: VectorStoreIndex
+    llm: OpenAILike
+
+    def make(self, name: str) -> Any:
+        """Return a fresh engine with an empty memory."""
+        memory = ChatMemoryBuffer.from_defaults(token_limit=100_000)
+        if name == STOCK:
+            return CondenseQuestionChatEngine.from_defaults(
+                self.index.as_query_engine(llm=self.llm), memory=memory, llm=self.llm
+            )
+        if name == CONTEXT:
+            return CondensePlusContextChatEngine.from_defaults(self.index.as_retriever(), llm=self.llm, memory=memory)
+        # without its cache: the same questions come again and again here, as they would not in life
+        settings = CondensePlusSettings(cache={"enabled": False})
+        return CondensePlusChatEngine.from_defaults(
+            self.index.as_query_engine(llm=self.llm), memory=memory, llm=self.llm, settings=settings
+        )
+
+
+def kind_of(case: Case) -> str:
+    """Return what kind of turn a case is."""
+    if not case.history:
+        return "first turn"
+    return "dependent" if case.needs_rewrite else "self-contained"
+
+
+def history_of(case: Case) -> list[ChatMessage]:
+    """Return a case's history as chat messages."""
+    return [ChatMessage(role=message.role, content=message.content) for message in case.history]
+
+
+def langchain_turn(engines: Engines) -> Callable[[Case], None] | None:
+    """Return a function that runs a case through LangChain's history-aware retrieval chain, if it is installed."""
+    try:
+        from langchain_classic.chains import create_history_aware_retriever, create_retrieval_chain
+        from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+        from langchain_core.documents import Document
+        from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
+        from langchain_core.runnables import RunnableLambda
+        from langchain_openai import ChatOpenAI
+    except ImportError:
+        return None
+    llm = ChatOpenAI(model="fake", base_url=engines.llm.api_base, api_key="x")
+    retriever = engines.index.as_retriever()
+    search = RunnableLambda(lambda query: [Document(n.get_content()) for n in retriever.retrieve(query)])
+    condense = ChatPromptTemplate.from_messages(
+        [
+            ("system", "Formulate a standalone question from the chat history and the latest question."),
+            MessagesPlaceholder("chat_history"),
+            ("human", "{input}"),
+        ]
+    )
+    answer = ChatPromptTemplate.from_messages(
+        [("system", "Answer from this context:\n{context}"), MessagesPlaceholder("chat_history"), ("human", "{input}")]
+    )
+    chain = create_retrieval_chain(
+        create_history_aware_retriever(llm, search, condense), create_stuff_documents_chain(llm, answer)
+    )
+
+    def turn(case: Case) -> None:
+        roles = {"user": "human", "assistant": "ai"}
+        history = [(roles[m.role], m.content) for m in case.history]
+        chain.invoke({"input": case.question, "chat_history": history})
+
+    return turn
+
+
+def turn_times(engines: Engines, cases: Sequence[Case], server: Server) -> None:
+    """Print time per turn by kind, calls and prompt tokens, interleaving the engines."""
+    makers = {name: engines.make(name) for name in (STOCK, CONTEXT, OURS)}
+    chain = langchain_turn(engines)
+    runs: dict[str, Callable[[Case], Any]] = {STOCK: lambda c: makers[STOCK].chat(c.question, history_of(c) or None)}
+    runs[CONTEXT] = lambda c: makers[CONTEXT].chat(c.question, history_of(c))
+    runs[OURS] = lambda c: makers[OURS].chat(c.question, history_of(c))
+    if chain is not None:
+        runs[LANGCHAIN] = chain
+    times: dict[tuple[str, str], list[float]] = defaultdict(list)
+    calls: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for case in cases:
+        for name, run in runs.items():
+            for maker in makers.values():
+                maker.reset()
+            server.take_calls()
+            start = time.perf_counter()
+            run(case)
+            times[name, kind_of(case)].append(time.perf_counter() - start)
+            calls[name, kind_of(case)].append(sum(call["kind"] == "rewrite" for call in server.take_calls()))
+    rows = []
+    for kind in ("first turn", "self-contained", "dependent"):
+        base = statistics.median(times[STOCK, kind]) if times[STOCK, kind] else None
+        for name in runs:
+            seconds = sorted(times[name, kind])
+            if not seconds or base is None:
+                continue
+            p95 = seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))]
+            ratio = statistics.median(seconds) / base
+            rewrites = statistics.fmean(calls[name, kind])
+            rows.append(
+                [
+                    kind,
+                    name,
+                    len(seconds),
+                    f"{statistics.median(seconds) * 1e3:.0f}",
+                    f"{p95 * 1e3:.0f}",
+                    f"{ratio:.3f}",
+                    f"{rewrites:.2f}",
+                ]
+            )
+    table("Time of a turn", ["turn", "engine", "n", "p50 ms", "p95 ms", "× stock", "rewrite calls"], rows)
+    follow = [k for k in ("self-contained", "dependent") if calls[STOCK, k]]
+    mix = {kind: len(calls[STOCK, kind]) for kind in follow}
+    totals = {name: sum(sum(calls[name, kind]) for kind in follow) for name in runs}
+    print(f"follow-ups: {mix}; rewrite calls: {totals}; ours/stock {totals[OURS] / max(1, totals[STOCK]):.2f}\n")
+
+
+def first_token(engines: Engines, cases: Sequence[Case]) -> None:
+    """Print the time to the first token of streamed turns."""
+    times: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for case in cases:
+        for name in (STOCK, CONTEXT, OURS):
+            engine = engines.make(name)
+            start = time.perf_counter()
+            stream = engine.stream_chat(case.question, history_of(case)).response_gen
+            next(iter(stream))
+            times[name, kind_of(case)].append(time.perf_counter() - start)
+            list(stream)
+    rows = []
+    for (name, kind), seconds in sorted(times.items(), key=lambda item: item[0][1]):
+        base = statistics.median(times[STOCK, kind])
+        median = statistics.median(seconds)
+        rows.append([kind, name, len(seconds), f"{median * 1e3:.0f}", f"{median / base:.3f}"])
+    table("Time to the first token", ["turn", "engine", "n", "p50 ms", "× stock"], rows)
+
+
+def prompt_tokens(engines: Engines, cases: Sequence[Case], server: Server) -> None:
+    """Print the rewrite prompt's size on 30-message conversations."""
+    rows, sizes = [], {}
+    dependent = [case for case in cases if kind_of(case) == "dependent"]
+    for name in (STOCK, CONTEXT, OURS):
+        total = []
+        for lang in ("en", "zh"):
+            mine = [case for case in dependent if case.lang == lang]
+            long = [m for case in mine for m in history_of(case)][:28]
+            for case in mine[:8]:
+                server.take_calls()
+                engines.make(name).chat(case.question, [*long, *history_of(case)[-2:]])
+                total += [call["prompt_tokens"] for call in server.take_calls() if call["kind"] == "rewrite"]
+        sizes[name] = statistics.fmean(total) if total else 0.0
+        rows.append([name, len(total), f"{sizes[name]:.0f}", f"{sizes[name] / sizes[STOCK]:.2f}"])
+    table("Rewrite prompt, 30 messages", ["engine", "rewrites", "tokens (bytes / 4)", "× stock"], rows)
+
+
+def own_cpu(engines: Engines, cases: Sequence[Case], server: Server) -> None:
+    """Print CPU time per turn of this process on the same path: no latency, both engines rewrite, or neither does."""
+    server.configure(rewrite_s=0.0, answer_s=0.0)
+    rows = []
+    groups = {
+        "both rewrite": [c for c in cases if kind_of(c) == "dependent"][:40],
+        "neither rewrites (first turns)": [c for c in cases if kind_of(c) == "first turn"][:40],
+        "stock rewrites, ours skips": [c for c in cases if kind_of(c) == "self-contained"][:40],
+    }
+    for label, group in groups.items():
+        spent: dict[str, list[float]] = defaultdict(list)
+        for _ in range(3):
+            for name in (STOCK, CONTEXT, OURS):
+                engine = engines.make(name)
+                begun = time.process_time()
+                for case in group:
+                    engine.chat(case.question, history_of(case))
+                    engine.reset()
+                spent[name].append((time.process_time() - begun) / max(1, len(group)))
+        base = min(spent[STOCK])
+        rows += [[label, name, f"{min(s) * 1e3:.2f}", f"{min(s) / base:.2f}"] for name, s in spent.items()]
+    table("CPU of a turn", ["path", "engine", "CPU ms", "× stock"], rows)
+
+
+def growth(engines: Engines) -> None:
+    """Print the engine's own time by length of history and of message, against the shortest."""
+    rows = []
+    for name in (STOCK, OURS):
+        base = None
+        for n_messages in (10, 100, 1000):
+            history = [
+                ChatMessage(role="user" if i % 2 == 0 else "assistant", content=f"Message {i} about the GTE-{i} plan.")
+                for i in range(n_messages)
+            ]
+            spent = _cpu(lambda h=history: engines.make(name).chat("And its warranty?", h))  # type: ignore[misc]
+            base = base or spent
+            rows.append([name, f"{n_messages} messages", f"{spent * 1e3:.2f}", f"{spent / base:.2f}"])
+        base = None
+        for n_chars in (100, 10_000, 100_000):
+            message = ("How much is the GTE-3000 in the shop? " * (n_chars // 38 + 1))[:n_chars]
+            spent = _cpu(lambda m=message: engines.make(name).chat(m, [ChatMessage(content="Hi")]))  # type: ignore[misc]
+            base = base or spent
+            rows.append([name, f"{n_chars} characters", f"{spent * 1e3:.2f}", f"{spent / base:.2f}"])
+    table("Growth", ["engine", "size", "CPU ms a turn", "× smallest"], rows)
+
+
+def _cpu(run: Callable[[], Any]) -> float:
+    run()
+    best = float("inf")
+    for _ in range(5):
+        begun = time.process_time()
+        run()
+        best = min(best, time.process_time() - begun)
+    return best
+
+
+async def throughput(engines: Engines, cases: Sequence[Case], server: Server) -> None:
+    """Print turns a second with 1, 16 and 128 conversations at once."""
+    server.configure(rewrite_s=0.3, answer_s=0.5)
+    rows = []
+    for parallel in (1, 16, 128):
+        rates = {}
+        for name in (STOCK, OURS):
+            picked = [cases[i % len(cases)] for i in range(max(3, parallel))]
+
+            async def talk(case: Case, name: str = name) -> None:
+                engine = engines.make(name)
+                await engine.achat("Hello, what can you tell me?", [])
+                await engine.achat(case.question, history_of(case))
+
+            start = time.perf_counter()
+            for begin in range(0, len(picked), parallel):
+                await asyncio.gather(*(talk(case) for case in picked[begin : begin + parallel]))
+            rates[name] = 2 * len(picked) / (time.perf_counter() - start)
+        rows += [[parallel, name, f"{rate:.1f}", f"{rate / rates[STOCK]:.2f}"] for name, rate in rates.items()]
+    table("Throughput", ["conversations", "engine", "turns/s", "× stock"], rows)
+
+
+def memory_per_conversation(engines: Engines) -> None:
+    """Print the memory of one more conversation."""
+    engine, rows = engines.make(OURS), []
+    makers = {
+        STOCK: lambda: engines.make(STOCK),
+        "condense-plus, for_conversation": lambda: engine.for_conversation(
+            ChatMemoryBuffer.from_defaults(token_limit=1000)
+        ),
+    }
+    for name, make in makers.items():
+        make()
+        gc.collect()
+        tracemalloc.start()
+        begun = time.perf_counter()
+        kept = [make() for _ in range(100)]
+        spent = (time.perf_counter() - begun) / len(kept)
+        rows.append([name, f"{tracemalloc.get_traced_memory()[0] / len(kept) / 1024:.1f}", f"{spent * 1e6:.0f}"])
+        tracemalloc.stop()
+    table("Memory of a conversation", ["engine", "KB", "µs (traced)"], rows)
+
+
+def main() -> None:
+    """Run all measurements."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=60, help="cases of each kind for the timed turns")
+    arguments = parser.parse_args()
+    dataset = shipped_dataset()
+    kinds: dict[str, list[Case]] = defaultdict(list)
+    for case in dataset.cases:
+        kinds[kind_of(case)].append(case)
+    cases = [case for of_kind in kinds.values() for case in of_kind[:: max(1, len(of_kind) // arguments.cases)]]
+    Settings.embed_model = NgramEmbedding()
+    with running() as server:
+        nodes = [TextNode(text=passage.text, id_=passage.id) for passage in dataset.passages]
+        llm = OpenAILike(
+            model="fake", api_base=server.api_base, api_key="x", is_chat_model=True, context_window=128_000
+        )
+        engines = Engines(VectorStoreIndex(nodes), llm)
+        server.configure(rewrites={c.question: (c.accepted_rewrites or [c.question])[0] for c in dataset.cases})
+        turn_times(engines, cases, server)
+        first_token(engines, cases[:: max(1, len(cases) // 45)])
+        prompt_tokens(engines, dataset.cases, server)
+        own_cpu(engines, dataset.cases, server)
+        growth(engines)
+        memory_per_conversation(engines)
+        asyncio.run(throughput(engines, [c for c in cases if c.history], server))
+
+
+if __name__ == "__main__":
+    main()
