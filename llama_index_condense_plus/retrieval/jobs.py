@@ -1,20 +1,22 @@
-"""One query for one retriever, and embedding the queries of a turn in one call."""
+"""One query for one retriever, how deep it looks, and embedding the queries of a turn in one call."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Awaitable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus import _compat, workers
+from llama_index_condense_plus.retrieval.fusion import depth
 from llama_index_condense_plus.types import PlannedQuery
 
 Started = Future[list[NodeWithScore]] | Awaitable[list[NodeWithScore]]
@@ -36,6 +38,25 @@ class Job:
     """The retriever's name, where there are several."""
     started: Started | None = None
     """Its retrieval, if it is already under way."""
+    limit: int | None = None
+    """Most nodes that are taken over."""
+
+
+def deepened(retriever: BaseRetriever, n_queries: int) -> BaseRetriever:
+    """Return a retriever of LlamaIndex's own as a copy that returns more nodes where several queries are fused.
+
+    A retriever of any other origin is returned as it is: it may hold what must not be copied.
+
+    Args:
+        retriever: who searches; never changed.
+        n_queries: queries of the plan.
+    """
+    top_k = getattr(retriever, "similarity_top_k", None)
+    if n_queries == 1 or not isinstance(top_k, int) or not type(retriever).__module__.startswith("llama_index."):
+        return retriever
+    clone: Any = copy.copy(retriever)
+    clone.similarity_top_k = depth(top_k, n_queries)
+    return cast(BaseRetriever, clone)
 
 
 def embed_together(jobs: Sequence[Job], timeout_s: float | None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus.languages.text import fold
-from llama_index_condense_plus.retrieval.worth import original_worth
+from llama_index_condense_plus.retrieval.worth import agreement, original_worth
 from llama_index_condense_plus.settings.sections import RetrievalSettings
 from llama_index_condense_plus.types import (
     HistoryWindow,
@@ -62,7 +62,7 @@ class DefaultQueryPlanner:
             return 1.0, "ambiguous: both at equal weight"
         if self.settings.dual == "always":
             return self.settings.original_weight, "dual retrieval is always on"
-        worth = original_worth(result.original, window)
+        worth = original_worth(result.original, window) * agreement(result.original, result.query)
         return self.settings.original_weight * worth, f"the original is worth {worth:.2f}"
 
     def _limited(self, queries: tuple[PlannedQuery, ...], reason: str) -> QueryPlan:

@@ -12,7 +12,7 @@ from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.protocols import QueryPlanner
 from llama_index_condense_plus.retrieval import searching
 from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method
-from llama_index_condense_plus.retrieval.jobs import Job, Started
+from llama_index_condense_plus.retrieval.jobs import Job, Started, deepened
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner, bundles, is_low_recall, query_key
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import (
@@ -141,12 +141,12 @@ class PlanRetriever(BaseRetriever):
     def _jobs(self, plan: QueryPlan, template: QueryBundle) -> list[Job]:
         jobs = []
         for name, retriever in self.retrievers.items():
-            wanted = bundles(plan, template)
-            if name in self._single_query:
-                wanted = wanted[:1]
+            wanted = bundles(plan, template)[: 1 if name in self._single_query else None]
+            source = deepened(retriever, len(wanted)) if self.settings.retrieval.deepen else retriever
+            limit = getattr(source, "similarity_top_k", None)
             for query, bundle in zip(plan.queries, wanted, strict=False):
                 started = self._prefetched.get(query_key(query.text))
-                jobs.append(Job(query, bundle, retriever, name, started))
+                jobs.append(Job(query, bundle, source, name, started, limit if isinstance(limit, int) else None))
         return jobs
 
     def _is_low(self, lists: Sequence[RankedList]) -> bool:

@@ -144,7 +144,7 @@ def _now(job: Job) -> RankedList:
 
 
 def _listed(job: Job, start: float, nodes: Sequence[NodeWithScore] | None) -> RankedList:
-    return RankedList(job.query, tuple(nodes or ()), time.perf_counter() - start, source=job.source)
+    return RankedList(job.query, tuple((nodes or ())[: job.limit]), time.perf_counter() - start, source=job.source)
 
 
 def _failed(job: Job, start: float, error: Exception) -> RankedList:

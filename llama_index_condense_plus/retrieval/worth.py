@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.base import Lexicon, registered_lexicons
-from llama_index_condense_plus.languages.text import Token, fold, has_han, tokenize
+import re
+from functools import lru_cache
+
+from llama_index_condense_plus.languages.text import content_tokens, has_han, tokenize
 from llama_index_condense_plus.types import HistoryWindow, TriggerDecision
 
-NAME_TAGS = ("nr", "ns", "nt", "nz", "eng")
-"""jieba's tags of names of people, places, organisations and other things; Latin words in a Chinese question."""
-CONTENT_TAGS = ("n", "v", "a", "i", "j", "l", "eng", "m", "t", "s")
-"""First letters of jieba's tags of words with content of their own."""
-ENOUGH_WORDS = 3
-"""Content words that make an English question worth its full weight."""
+_NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz", "eng"})
+"""jieba's tags of people, places, organisations and other names; Latin words in a Chinese question."""
+_TITLE = re.compile(r"[《「『“\"].+[》」』”\"]")
 
 
 def original_worth(original: str, window: HistoryWindow, decision: TriggerDecision | None = None) -> float:
     """Return how much the user's own words would bring to a search, before the rewrite is known.
 
-    A Chinese question is worth searching when it carries a name of its own: its other words are shared by every
-    passage about every other thing. In English it is the number of content words that tells.
+    A Chinese question is worth searching when it carries a name of its own: "是哪年上映的？" is asked of every film.
+    In other languages one content word is enough (``benchmarks/retrieval.py`` prints both groups).
 
     Args:
         original: the user's words.
@@ -28,32 +27,33 @@ def original_worth(original: str, window: HistoryWindow, decision: TriggerDecisi
     Returns:
         0 (not worth a search) to 1.
     """
-    if decision is not None and not decision.rewrite:
+    if not window or (decision is not None and not decision.rewrite):
         return 1.0
-    if not window:
-        return 1.0
-    tokens = tokenize(original)
     if has_han(original):
-        return 1.0 if _own_names(original, tokens) else 0.0
-    return min(1.0, len(content_words(tokens)) / ENOUGH_WORDS)
+        return 1.0 if carries_name(original) else 0.0
+    return 1.0 if content_tokens(original) else 0.0
 
 
-def content_words(tokens: tuple[Token, ...]) -> list[str]:
-    """Return the folded words that are no function words, question words or pronouns."""
-    lexicons = registered_lexicons().values()
-    words = []
-    for token in tokens:
-        word = fold(token.text)
-        if token.pos == "x" or any(_is_function_word(word, lexicon) for lexicon in lexicons):
-            continue
-        if token.pos.startswith(CONTENT_TAGS):
-            words.append(word)
-    return words
+def agreement(original: str, rewrite: str) -> float:
+    """Return how far a rewrite kept the original's words, and so how far both search for the same.
+
+    Args:
+        original: the user's words.
+        rewrite: the standalone question.
+
+    Returns:
+        The share of the original's content words that the rewrite kept, 0 to 1. 1 for a Chinese original: there a name
+        tells, not the number of words.
+    """
+    words = frozenset(content_tokens(original))
+    if has_han(original) or not words:
+        return 1.0
+    return len(words & frozenset(content_tokens(rewrite))) / len(words)
 
 
-def _is_function_word(word: str, lexicon: Lexicon) -> bool:
-    return word in lexicon.function_words or word in lexicon.question_words or word in lexicon.pronouns
-
-
-def _own_names(text: str, tokens: tuple[Token, ...]) -> bool:
-    return "《" in text or any(token.pos in NAME_TAGS and len(token.text) > 1 for token in tokens)
+@lru_cache(maxsize=2048)
+def carries_name(text: str) -> bool:
+    """Return True if a Chinese text holds a title, a quotation or a word tagged as a name."""
+    return _TITLE.search(text) is not None or any(
+        token.pos in _NAME_TAGS and len(token.text) > 1 for token in tokenize(text)
+    )

@@ -150,7 +150,7 @@ class RetrievalSettings(Section):
     dual: Literal["auto", "always", "never"] = Field(
         "auto", description="Search the original beside the rewrite: where it is worth it, always, or never."
     )
-    original_weight: Share = Field(0.5, description="Highest fusion weight of the original's list, 0 to 1.")
+    original_weight: Share = Field(0.65, description="Highest fusion weight of the original's list, 0 to 1.")
     prefetch: bool = Field(True, description="Search the original while the rewrite is being made.")
     max_queries: int = Field(4, ge=1, le=16, description="Most queries of one plan.")
     small_talk: Literal["search", "skip"] = Field("search", description="Whether greetings and thanks are searched.")
@@ -169,6 +169,9 @@ class RetrievalSettings(Section):
     )
     short_structured_markers: Words = Field(SHORT_STRUCTURED_MARKERS, description="The markers.")
     synonyms: tuple[SynonymRule, ...] = Field((), description="Glossary of the rule variants.")
+    deepen: bool = Field(
+        True, description="Several queries: LlamaIndex's own retrievers return up to twice their similarity_top_k."
+    )
     timeout_s: float | None = Field(None, gt=0.0, description="Deadline of each retrieval in seconds.")
 
 
