@@ -1,0 +1,120 @@
+"""Fixtures of the whole suite: a guard against hanging, the four modes, and the dispatcher's events."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from llama_index.core import Settings
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
+from tests.fakes import ScriptedLLM, query_engine
+from tests.modes import MODES, Mode
+
+TEST_LIMIT_S = 90
+"""A test that runs longer hangs: it is ended with every thread's stack."""
+REAL_PARTS = ("integration", "huggingface")
+
+
+@pytest.fixture(autouse=True)
+def _no_hanging(request: pytest.FixtureRequest) -> Iterator[None]:
+    in_main = threading.current_thread() is threading.main_thread()
+    if any(request.node.get_closest_marker(name) for name in REAL_PARTS) or not hasattr(signal, "SIGALRM") or not in_main:
+        yield
+        return
+
+    def give_up(*_: Any) -> None:
+        faulthandler.dump_traceback(all_threads=True)
+        pytest.fail(f"the test hangs: it ran longer than {TEST_LIMIT_S} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(TEST_LIMIT_S)
+    faulthandler.dump_traceback_later(TEST_LIMIT_S + 30, exit=True)  # where a signal does not get through
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keep each test from the environment's options, from other tests' defaults and from a default model."""
+    for name in tuple(os.environ):
+        if name.startswith("CONDENSE_PLUS_") and name not in ("CONDENSE_PLUS_DATA", "CONDENSE_PLUS_LLM_URL"):
+            monkeypatch.delenv(name)
+    before = Settings._llm
+    yield
+    Settings._llm = before
+    CondensePlusSettings.set_default()
+
+
+@pytest.fixture(params=MODES)
+def mode(request: pytest.FixtureRequest) -> Iterator[Mode]:
+    """One of chat, achat, stream_chat, astream_chat."""
+    made = Mode(request.param)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def events() -> Iterator[list[Any]]:
+    """Every event that LlamaIndex's dispatchers send during the test, in order."""
+    seen: list[Any] = []
+
+    class Recorder(BaseEventHandler):
+        @classmethod
+        def class_name(cls) -> str:
+            return "Recorder"
+
+        def handle(self, event: Any, **_: Any) -> None:
+            seen.append(event)
+
+    root = get_dispatcher("root")
+    recorder = Recorder()
+    root.add_event_handler(recorder)
+    yield seen
+    root.event_handlers = [handler for handler in root.event_handlers if handler is not recorder]
+
+
+FIRST_ROUND = [
+    ChatMessage(role=MessageRole.USER, content="Tell me about the GTE-3000"),
+    ChatMessage(role=MessageRole.ASSISTANT, content="The GTE-3000 is a printer."),
+]
+"""A first round, so that ``and its price?`` needs a rewrite."""
+PRICE = "What is the price of the GTE-3000?"
+"""The accepted rewrite of the follow-up ``and its price?``."""
+
+
+@pytest.fixture
+def llm() -> ScriptedLLM:
+    """A model that rewrites ``and its price?`` well."""
+    return ScriptedLLM(rewrite=PRICE)
+
+
+@pytest.fixture
+def make_engine(llm: ScriptedLLM) -> Callable[..., CondensePlusChatEngine]:
+    """Make an engine over two passages; options that are sections go into the settings."""
+
+    def make(*, first: bool = True, **arguments: Any) -> CondensePlusChatEngine:
+        sections = {name: arguments.pop(name) for name in tuple(arguments) if name in CondensePlusSettings.model_fields}
+        settings = arguments.pop("settings", None) or CondensePlusSettings(**sections)
+        model = arguments.pop("llm", llm)
+        searching = {k: arguments.pop(k) for k in ("retriever", "node_postprocessors") if k in arguments}
+        engine = arguments.pop("query_engine", None) or query_engine(llm=model, **searching)
+        history = arguments.pop("chat_history", FIRST_ROUND if first else None)
+        return CondensePlusChatEngine.from_defaults(
+            engine, llm=model, settings=settings, chat_history=list(history or ()), **arguments
+        )
+
+    return make
+
