@@ -174,12 +174,19 @@ def embeds_queries_as_texts(model: BaseEmbedding) -> bool:
 
 def retrieves_asynchronously(retriever: BaseRetriever) -> bool:
     """Return False if the retriever's asynchronous side is its blocking one, or its vector store has none."""
-    if type(retriever)._aretrieve is BaseRetriever._aretrieve:
+    if type(retriever)._aretrieve is BaseRetriever._aretrieve or lacks_async_client(retriever):
         return False
     if not isinstance(retriever, VectorIndexRetriever):
         return True
+    return type(retriever._vector_store).aquery is not BasePydanticVectorStore.aquery
+
+
+def lacks_async_client(retriever: BaseRetriever) -> bool:
+    """Return True if the retriever's vector store was given no client for asynchronous queries and would refuse them."""
+    if not isinstance(retriever, VectorIndexRetriever):
+        return False
     store = retriever._vector_store
-    return type(store).aquery is not BasePydanticVectorStore.aquery and getattr(store, "_aclient", store) is not None
+    return getattr(store, "_aclient", store) is None
 
 
 def memory_for_key(memory: BaseMemory, key: str) -> BaseMemory:

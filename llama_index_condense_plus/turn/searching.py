@@ -81,6 +81,7 @@ class TurnSearch:
         plan = self.found.plan
         return (
             len(plan.queries) == len(self.retrievers) == 1
+            and not any(map(_compat.lacks_async_client, self.retrievers.values()))  # searched in a thread, then
             and not plan.reserve
             and not self._wanted()
             and self.settings.retrieval.timeout_s is None
