@@ -110,7 +110,7 @@ def compare(index: VectorStoreIndex, turns: Sequence[Turn], llm: LLM | None) -> 
 
 def _stock(index: VectorStoreIndex, llm: LLM, question: str, history: list[ChatMessage]) -> Finding:
     """Ask the stock engine the same question after the same conversation, without its answer."""
-    finder = index.as_query_engine(llm=llm, similarity_top_k=TOP_K, response_mode="no_text")
+    finder = RetrieverQueryEngine(index.as_retriever(similarity_top_k=TOP_K), QuoteSynthesizer())
     engine = CondenseQuestionChatEngine.from_defaults(query_engine=finder, llm=llm)
     response = engine.chat(question, chat_history=history)
     return _finding(str(response.sources[0].raw_input["query"]), response.source_nodes)
