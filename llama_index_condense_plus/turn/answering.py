@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,14 +133,22 @@ class TurnSynthesis:
     """Most nodes that are read."""
     streaming: bool = False
     """Whether to stream."""
+    on_begin: Callable[[], None] = lambda: None
+    """Called when there are nodes to answer from, before the answer call."""
 
     def synthesize(self, query: QueryBundle, nodes: list[NodeWithScore], **kwargs: Any) -> Any:
         """Answer from the nodes."""
+        self._begin(nodes)
         return self._ready().synthesize(query=self._asked(query), nodes=nodes[: self.top_k], **kwargs)
 
     async def asynthesize(self, query: QueryBundle, nodes: list[NodeWithScore], **kwargs: Any) -> Any:
         """Answer from the nodes."""
+        self._begin(nodes)
         return await self._ready().asynthesize(query=self._asked(query), nodes=nodes[: self.top_k], **kwargs)
+
+    def _begin(self, nodes: Sequence[NodeWithScore]) -> None:
+        if nodes:
+            self.on_begin()
 
     def _asked(self, query: QueryBundle) -> QueryBundle:
         if query.query_str == self.query:

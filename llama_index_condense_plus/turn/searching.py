@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,13 +47,21 @@ class TurnSearch:
         """By node id: which queries found it, and at which ranks."""
         return {node_id: tuple(map(str, places)) for node_id, places in provenance(self.lists).items()}
 
-    def engine(self, asked: str, before: Sequence[ChatMessage] = (), *, streaming: bool = False) -> BaseQueryEngine:
+    def engine(
+        self,
+        asked: str,
+        before: Sequence[ChatMessage] = (),
+        *,
+        streaming: bool = False,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> BaseQueryEngine:
         """Return a query engine for this turn alone.
 
         Args:
             asked: what the answer call is asked.
             before: messages before the synthesizer's own prompts.
             streaming: whether the answer is streamed.
+            on_answer: called when the nodes are there and the answer begins.
         """
         retriever = PlanRetriever(
             dict(self.retrievers),
@@ -65,7 +73,7 @@ class TurnSearch:
         )
         self._top_k = retriever.similarity_top_k
         synthesis = TurnSynthesis(
-            _compat.synthesizer_of(self.query_engine), asked, before, top_k=self._top_k, streaming=streaming
+            _compat.synthesizer_of(self.query_engine), asked, before, self._top_k, streaming, on_answer
         )
         if self._is_plain():
             only = next(iter(self.retrievers.values()))

@@ -163,7 +163,12 @@ class Turn:
         engine: BaseQueryEngine = self.service.query_engine
         if self._plans():
             search = self._search(found)
-            engine = search.engine(asked, self._before(found), streaming=self.request.streaming)
+            engine = search.engine(
+                asked,
+                self._before(found),
+                streaming=self.request.streaming,
+                on_answer=lambda: self._progress("answering"),
+            )
         elif len(found.plan.queries) > 1:
             found.warnings.append("plan_collapsed: the query engine has no retriever, one query was searched")
             found.plan = QueryPlan(found.plan.queries[:1], reason=found.plan.reason)
