@@ -182,7 +182,7 @@ def retrieves_asynchronously(retriever: BaseRetriever) -> bool:
 
 
 def lacks_async_client(retriever: BaseRetriever) -> bool:
-    """Return True if the retriever's vector store was given no client for asynchronous queries and would refuse them."""
+    """Return True if the retriever's vector store has no client for asynchronous queries and refuses them."""
     if not isinstance(retriever, VectorIndexRetriever):
         return False
     store = retriever._vector_store
