@@ -106,7 +106,9 @@ def make_engine(llm: ScriptedLLM) -> Callable[..., CondensePlusChatEngine]:
     """Make an engine over two passages; options that are sections go into the settings."""
 
     def make(*, first: bool = True, **arguments: Any) -> CondensePlusChatEngine:
-        sections = {name: arguments.pop(name) for name in tuple(arguments) if name in CondensePlusSettings.model_fields}
+        options = CondensePlusSettings.model_fields  # a component of the same name is no mapping
+        given = [name for name in arguments if name in options and isinstance(arguments[name], (dict, bool))]
+        sections = {name: arguments.pop(name) for name in given}
         settings = arguments.pop("settings", None) or CondensePlusSettings(**sections)
         model = arguments.pop("llm", llm)
         searching = {k: arguments.pop(k) for k in ("retriever", "node_postprocessors") if k in arguments}
