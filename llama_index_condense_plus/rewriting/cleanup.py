@@ -161,6 +161,8 @@ class _Words:
         """Return True if leading words are padding here: 谢谢 and "hello" only before a pause."""
         if line[end] in _MEANINGLESS and line[end] != " ":
             return True
+        if fold_in_place(line[end:]).split()[:1] in (["if"], ["whether"]):
+            return False
         return fold_in_place(line[:end]).strip() not in _NEED_PAUSE
 
 

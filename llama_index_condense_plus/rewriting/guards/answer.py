@@ -13,15 +13,15 @@ from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _OPENS_ANSWER = re.compile(
     r"^\W*(?:yes|no|yeah|sure|sorry|unfortunately|i (?:don't|do not|can't|cannot|am|'m|would|think|believe|apologi[sz]e)|i'm|as an|there (?:is|are|was|were)|it (?:is|was|depends|seems)|it's|they (?:are|were|have)|"
-    r"based on|according to|to (?:do|answer) th|you (?:can|could|should|may|need|must|will|are|have)|in (?:general|short|summary)|here (?:is|are)|the answer|okay|certainly|of course|great question|"
+    r"based on|according to|to (?:do|answer) th|you (?:can|could|should|may|need|must|will|are|have)|in (?:general|short|summary)|here (?:is|are)|to \w+[^?]*, (?:you|follow|click|use|go|visit|first|do|open|select|simply|just)|if you [^?]*, you|the answer|okay|certainly|of course|great question|"
     r"是的|不是|没有|有的|对的|可以的|当然|好的|抱歉|对不起|很遗憾|不好意思|根据(?!.*[?？])|答案|因为|您可以|你可以|不可以|不能|能的|会的|不会|目前(?!.*[?？])|答[:：]|知道(?:的)?[，,啊呀。]|嗯|哦|我(?:觉得|认为|知道(?!.*[?？])|不知道|不清楚))",
     re.I,
 )
 _OPENS_PLAINLY = re.compile(
-    r"^\W*(?:yes|sorry|unfortunately|there (?:is|are|was|were)|it (?:is|was|depends)|based on|according to|here (?:is|are)|the answer|as an ai|是的|抱歉|对不起|很遗憾|根据|答案)", re.I
+    r"^\W*(?:yes|sorry|i(?:'m| am) (?:sorry|not sure|unable)|unfortunately|there (?:is|are|was|were)|it (?:is|was|depends)|based on|according to|here (?:is|are)|the answer|as an ai|是的|抱歉|对不起|很遗憾|根据|答案)", re.I
 )
 _VERBAL_EN = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|may|might|must|does|did|do|be|been|provides?|allows?|includes?|contains?|offers?|requires?|uses?|used|means?|helps?|supports?|makes?|gives?|takes?|became|began|started|said|released|i|we|they|you|he|she|it)\b"
+    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|may|might|must|does|did|do|be|been|provides?|allows?|includes?|contains?|offers?|requires?|uses?|used|means?|helps?|supports?|makes?|gives?|takes?|became|began|started|said|released|refers?|involves?|consists?|depends?|visit|i|we|they|you|he|she|it)\b"
 )
 _VERBAL_ZH = re.compile(
     r"是|有(?!关|限|声|趣|效)|在(?!线)|于|为(?!什么|何)|了|叫|来自|属于|位于|包括|获得|可以|能够|会(?!员|议|计)|。$|！$"
@@ -56,19 +56,26 @@ class AnswerGuard:
     def _states(self, original: str, rewrite: str, window: HistoryWindow) -> str:
         opens = (_OPENS_ANSWER if asks(original) else _OPENS_PLAINLY).match(rewrite)
         if opens and not _OPENS_ANSWER.match(original) and not original.lower().startswith(opens.group().lower()):
-            if not (asks(rewrite) and _asks_late(rewrite)):
+            if not _asks_late(rewrite):
                 return "begins like an answer"
         if self._limits.expansion or not (asks(original) or _is_fragment(original)):
             return ""
-        if not asks(rewrite):
-            return self._unasked(original, rewrite)
+        parts = sentences(rewrite) or [rewrite]
+        if "?" not in fold(rewrite) and not asks(parts[0]) and not asks(parts[-1]):
+            return self._unasked(original, rewrite, window)
         return self._explains(original, rewrite, window)
 
-    def _unasked(self, original: str, rewrite: str) -> str:
+    def _unasked(self, original: str, rewrite: str, window: HistoryWindow) -> str:
         """Return the problem with a rewrite that asks nothing: a keyword list passes if it keeps the question."""
         question, after = features(asking_clause(original)), features(rewrite)
         if not _is_fragment(rewrite) or _LABELLED.search(rewrite):
-            return "a statement"
+            if asks(original):
+                return "a statement"
+            said = grounding(window, self._grounded)
+            unsaid = [w for w in after.words if not said.has(w) and not retained(w, features(original))]
+            return "a statement" if len(unsaid) >= max(2, _LEAST_UNSAID * len(after.words)) else ""
+        if not asks(original):
+            return ""
         if question.words and not any(retained(word, after) for word in question.words):
             return "no word of the question"
         return ""
@@ -90,11 +97,14 @@ class AnswerGuard:
 
 
 _SHOWN = 80
+_LEAST_UNSAID = 0.25
 _LABELLED = re.compile(r"[:：]\s*\S")
 
 
 def _is_fragment(text: str) -> bool:
     """Return True for a text without a verb, such as a list of keywords."""
+    if text.endswith(".") and text.count(" ") > _SHORT:
+        return False
     return not (_VERBAL_ZH if has_han(text) else _VERBAL_EN).search(fold(text))
 
 
@@ -113,9 +123,17 @@ def _repeats(original: str, rewrite: str, window: HistoryWindow) -> str:
     for message in reversed(window.all_messages):
         for whole, form in _forms(message.full_text):
             if mine == form or (len(mine) >= 2 * _SHORT and _covers(mine, form) and not _adds(original, rewrite, whole)):
-                if not _similar(own, form):
+                if not _similar(own, form) and not (_asked_again(original, own, mine, whole) and (mine != form or own in mine) and message.role == "user"):
                     return whole
     return ""
+
+
+def _asked_again(original: str, own: str, mine: str, earlier: str) -> bool:
+    """Return True if the user asks once more what the earlier turn asked, in fewer words."""
+    words = features(original).words
+    if len(own) >= _SHORT and own in mine:
+        return True
+    return len(words) > 1 and all(retained(word, features(earlier)) for word in words)
 
 
 def _adds(original: str, rewrite: str, repeated: str) -> bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.rewriting.guards.features import features
+from llama_index_condense_plus.rewriting.guards.kinds import kinds
 
 _SENTENCE = re.compile(r"[^。！？?!；;\n]+[。！？?!；;\n]*|[。！？?!；;\n]+")
 _LATIN_SENTENCE = re.compile(r"(?:[^.!?\n;]|[.;](?=\S))+[.!?;\n]*\s*|[.!?;\n]+\s*")
@@ -15,10 +16,12 @@ _ZH_ASKS = re.compile(
     r"什么|啥|谁|哪|怎么|怎样|如何|咋|为何|多少|几(?!乎|近)|多[久长大高远重贵快]|何[时地处种]|吗|呢|(?<![那这要])么(?:$|[。！？?!])|是否|能否|可否|(.)[不没]\1|有没有|没(?:有)?[？?]|不[？?]|有无|区别|介绍|列出|比较|对比|推荐|告诉|解释|说明|讲讲|说说|谈谈|查|找|翻译|总结"
 )
 _OPENING = r"(?:^|[,;:.!?]\s*|\b(?:and|but|so|or|then|also|ok|okay|yes|no|well|please|hi|hello|hey|great|just|kindly|now|exactly)\s+)"
+_STARTING = _OPENING.replace("[,;:.!?]", "[:.!?]")
+_BEFORE_VERB = r"(?:^(?:and |but |or |also )?|[:.!?]\s*|^(?:ok|okay|yes|no|well|so|then|please|hi|hello|hey|great|now)[\s,]+)"
 _EN_ASKS = re.compile(
-    rf"{_OPENING}(?:(?:in|on|at|for|to|of|by|from|with|about|under|since|until|during|through)\s+)?"
+    rf"{_STARTING}(?:(?:in|on|at|for|to|of|by|from|with|about|under|since|until|during|through)\s+)?"
     r"(?:what|whats|who|whos|whose|whom|which|when|where|why|how|whether)(?:'s|'re)?\b"
-    rf"|{_OPENING}(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|has|have|had|am)(?:n't)?\s"
+    rf"|{_BEFORE_VERB}(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|has|have|had|am)(?:n't)?\s"
     rf"|{_OPENING}(?:tell|give|show|list|explain|describe|compare|find|recommend|suggest|provide|define|summari[sz]e|get|translate|name"
     r"|discuss|elaborate|outline|identify|calculate|book|set|search|look|check|add|remind|play|schedule|cancel|navigate|pick|help|need|know)\b"
     r"|\bi(?:'d| would)? (?:need|want|wanna|like|would like)\b|\b(?:know|wonder\w*|see|tell me|explain|ask(?:ing)?) (?:if|about|what|who|which|when|where|why|how|whether)\b"
@@ -62,6 +65,11 @@ def asking_sentence(text: str) -> str:
 _MAX_SPLIT = 4_000
 
 
+def _stands_alone(clause: str) -> bool:
+    """Return True if a clause says what is asked: by a word of content or by the kind of question (多大, 在哪)."""
+    return bool(features(clause).words or kinds(clause))
+
+
 @lru_cache(maxsize=4096)
 def asking_clause(text: str) -> str:
     """Return the last clause of the asking sentence that has content; Chinese turns run clauses on with commas.
@@ -74,6 +82,6 @@ def asking_clause(text: str) -> str:
     parts = _CLAUSE.findall(sentence)
     last = next((i for i in range(len(parts) - 1, -1, -1) if asks(parts[i])), len(parts) - 1)
     start = last
-    while start > 0 and (not features("".join(parts[start : last + 1])).words or _CONDITION.search(parts[start - 1])):
+    while start > 0 and (not _stands_alone("".join(parts[start : last + 1])) or _CONDITION.search(parts[start - 1])):
         start -= 1
     return "".join(parts[start : last + 1])

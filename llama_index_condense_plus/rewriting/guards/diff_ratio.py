@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
-from llama_index_condense_plus.languages.text import clip, fold, tokenize
+from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks
-from llama_index_condense_plus.rewriting.guards.kinds import shares_kind
+from llama_index_condense_plus.rewriting.guards.kinds import kinds
 from llama_index_condense_plus.rewriting.guards.features import Features, features, grounding, is_common, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.settings.sections import DiffRatioSettings
@@ -51,7 +51,7 @@ class DiffRatioGuard:
 
     def _retention(self, original: str, rewrite: str) -> GuardVerdict:
         after = features(rewrite)
-        kind = shares_kind(original, rewrite)
+        kind = _shares_kind(original, rewrite)
         share, lost = _share_kept(features(original), after, kind)
         if share < self._limits.min_retention and not self._limits.whole:
             clause = asking_clause(original)
@@ -74,17 +74,27 @@ class DiffRatioGuard:
             for word in words
             if (empty or not word.han or not is_common(word)) and not said.has(word) and not retained(word, question)
         ]
+        if len(new) == 1 and _keeps_wording(original, rewrite):
+            new = []
         share = len(new) / len(words) if words else 0.0
         passed = share <= self._limits.max_novelty
         detail = "" if passed else "never said: " + ", ".join(new[:6])
         return GuardVerdict(f"{self.name}.novelty", passed, "reject", round(share, 3), self._limits.max_novelty, detail)
 
     def _unrelated(self, original: str, rewrite: str) -> GuardVerdict:
-        """Compare two texts without content, such as thanks, by all their words."""
+        """Compare a text without content, such as thanks, by all its words."""
         before, after = (Counter(token.text.lower() for token in tokenize(text)) for text in (original, rewrite))
-        share = (after - before).total() / max(1, after.total())
+        share = sum((after - before).values()) / max(1, sum(after.values()))
+        if _THANKS.search(fold(rewrite)) or _squeezed(features(original)) == _squeezed(features(rewrite)):
+            share = 0.0
         limit = max(self._limits.max_novelty, _LEAST_UNRELATED)
         return GuardVerdict(f"{self.name}.novelty", share <= limit, "reject", round(share, 3), limit)
+
+
+def _keeps_wording(original: str, rewrite: str) -> bool:
+    """Return True if all words of a Latin question but its pronouns stand in the rewrite: one new word may complete it."""
+    before = set(re.findall(r"[a-z']+", fold(original))) - {"it", "that", "this", "them", "there", "one"}
+    return len(before) > 1 and before <= set(re.findall(r"[a-z']+", fold(rewrite)))
 
 
 _LEAST_UNRELATED = 0.5
@@ -92,9 +102,15 @@ _THANKS = re.compile(r"thank|\bbye|goodbye|谢谢|多谢|感谢|再见|拜拜")
 
 
 def _is_thanks(text: str) -> bool:
-    """Return True for a text that thanks or takes leave, and asks nothing."""
+    """Return True for a text that thanks or takes leave, and does nothing else."""
     folded = fold(text)
-    return bool(_THANKS.search(folded)) and not asks(text)
+    return bool(_THANKS.search(folded)) and not asks(text) and not (set(re.findall(r"[a-z']+", folded)) - _THANKING)
+
+
+_THANKING = frozenset(
+    "thank thanks you very much bye goodbye good ok okay great that that's thats is all no yes so for your help everything it will be do a lot have nice day "
+    "i need needed alright well perfect cool now again the info information this was".split()
+)
 
 
 def _share_kept(before: Features, after: Features, kind: bool) -> tuple[float, list[str]]:
@@ -120,3 +136,8 @@ def _share_kept(before: Features, after: Features, kind: bool) -> tuple[float, l
 def _squeezed(text: Features) -> str:
     """Return the letters and digits alone: "good bye" and "goodbye" are one word."""
     return "".join(filter(str.isalnum, text.folded))
+
+
+def _shares_kind(original: str, rewrite: str) -> bool:
+    """Return True if a Chinese rewrite asks for a kind that the question's asking clause asks for."""
+    return has_han(original) and bool(kinds(asking_clause(original)) & kinds(rewrite))

@@ -111,7 +111,7 @@ def _han_name(word: Word, question: Features, said: Grounding) -> bool:
     text = word.text
     if len(text) == 1 or text in ATTRIBUTES_ZH or (is_common(word) and word.pos not in NAME_TAGS):
         return False
-    if all(char in question.folded or char in said.folded for char in text):
+    if all(char in question.folded or char in said.folded or char in WEAK_ZH for char in text):
         return False
     if word.pos.startswith("v") and any(char in question.folded for char in text):
         return False  # 收录 for 收入

@@ -9,7 +9,7 @@ from functools import lru_cache
 from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.text import fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asking_sentence, asks
-from llama_index_condense_plus.rewriting.guards.kinds import other_kind
+from llama_index_condense_plus.rewriting.guards.kinds import kinds
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _QUOTED = re.compile(
@@ -34,7 +34,7 @@ _NOT_NEGATION_ZH = frozenset(
     """.split()
 )
 _NEGATION_ZH = re.compile(
-    r"^(?:不|没|没有|未|无|非|别|勿|不是|除了|除|除外|免)$|^(?:不|未|无|没|非|勿|禁).|^[别休]\w|不[了到得]|^(?:从不|从未|尚未|并非|并不|绝不|毫无|毫不|禁止|拒绝)"
+    r"^(?:不|没|没有|未|无|非|别|勿|不是|除了|除|除外|免)$|^(?:不|未|无|没|非|勿|禁).|^[别休]\w|不[了到得上起]|^(?:从不|从未|尚未|并非|并不|绝不|毫无|毫不|禁止|拒绝)"
 )
 _A_NOT_A = re.compile(r"不知道|不晓得|不清楚|不确定|不好意思|不客气|不用谢|不是[吗么]|(.{1,2})[不没]\1|有没有|有无|是否|[不没](?:有)?(?=[?？。]|$)|没(?:有)?(?:吗|呢)?[?？]")
 _NEGATION_EN = re.compile(
@@ -60,7 +60,7 @@ class PreservationGuard:
             "negation": _lost_negation(clause, original, rewrite, window),
             "quotes": _lost_quotes(clause, rewrite),
             "identifiers": _lost_identifiers(clause, rewrite),
-            "question_type": other_kind(original, rewrite),
+            "question_type": _other_kind(original, rewrite),
         }
         return [
             GuardVerdict(f"{self.name}.{measure}", not gone, "reject", float(len(gone)), 0.0, ", ".join(gone[:6]))
@@ -187,3 +187,12 @@ def _words_only(code: str) -> bool:
     if not _PLAIN.fullmatch(code):
         return False
     return not code.isupper() or "-" in code
+
+
+def _other_kind(original: str, rewrite: str) -> list[str]:
+    """Return the change if the question asks for one kind and the rewrite for others only."""
+    clause = asking_clause(original)
+    before, after = kinds(clause), kinds(rewrite)
+    if len(before) != 1 or not after or before & after or not asks(clause):
+        return []
+    return [f"{next(iter(before))} → {', '.join(sorted(after))}"]
