@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.text import clip, fold, has_han
-from llama_index_condense_plus.rewriting.han_names import entity_words, han_names, han_terms
+from llama_index_condense_plus.languages.text import clip, has_han
+from llama_index_condense_plus.rewriting.han_names import han_names, han_terms
+from llama_index_condense_plus.rewriting.latin_names import latin_names, latin_terms
 from llama_index_condense_plus.types import Entity
 
 _H = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -21,19 +22,6 @@ _CODE = re.compile(
 _LETTER_NOUNS = "方案|计划|套餐|选项|类型|产品|项目|模式"
 _LETTERED = re.compile(rf"[A-Za-z](?:{_LETTER_NOUNS}|[款型版组班座区级类])|(?:{_LETTER_NOUNS})[A-Za-z](?![A-Za-z])")
 _NUMBER = re.compile(rf"\d[\d,.]*\s?(?:%|[A-Za-z]{{1,4}}\b|[万亿千百]?[{_H}])")
-_CAPITALISED = re.compile(
-    r"(?<![\w.'’-])[A-Z][\w'’&-]*(?:\.[A-Z]\w*)*"
-    r"(?:(?: (?:of|the|of the|de|la|van|von|for|&) | )(?:[A-Z0-9][\w'’&-]*|\d+))*",
-    re.ASCII,
-)
-_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：\n]\s*[\"“(]?)$")
-_WORD = re.compile(r"[A-Za-z][\w'’-]*")
-_MAX_TERM_WORDS = 4
-_MIN_TERM_CHARS = 3
-_EN = entity_words()["en"]
-_EN_NO_NAMES = frozenset(_EN["no_names"])
-EN_STOP = frozenset(_EN["stop"].split())
-"""English words that are part of no term."""
 
 
 class DefaultEntityExtractor:
@@ -68,40 +56,9 @@ def _candidates(text: str) -> Iterator[tuple[Entity, int, int]]:
             yield Entity(words.strip(" 【】"), kind, match.start() + match.group().find(words)), *match.span()
     if has_han(text):
         yield from han_names(text)
-    yield from _capitalised(text)
+    yield from latin_names(text)
     for match in _NUMBER.finditer(text):
         yield Entity(match.group().strip(), "number", match.start()), *match.span()
     if has_han(text):
         yield from han_terms(text)
-    yield from _english_terms(text)
-
-
-def _capitalised(text: str) -> Iterator[tuple[Entity, int, int]]:
-    for match in _CAPITALISED.finditer(text):
-        words, start = match.group().rstrip("-&'’"), match.start()
-        words = re.sub(r"['’]s$", "", words)
-        initial = _SENTENCE_START.search(text[max(0, start - 4) : start]) is not None
-        while words and initial:
-            head, _, rest = words.partition(" ")
-            if head.casefold() not in EN_STOP and head.casefold() not in _EN_NO_NAMES:
-                break
-            words, start, initial = rest, start + len(head) + 1, False
-        if not words or fold(words) in _EN_NO_NAMES or (fold(words) in EN_STOP):
-            continue
-        kind = "term" if initial and " " not in words and not words.isupper() else "name"
-        yield Entity(words, kind, start), start, start + len(words)
-
-
-def _english_terms(text: str) -> Iterator[tuple[Entity, int, int]]:
-    run: list[re.Match[str]] = []
-    for match in [*_WORD.finditer(text), None]:
-        content = match is not None and match.group().casefold() not in EN_STOP
-        if content and match and (not run or text[run[-1].end() : match.start()] == " "):
-            run.append(match)
-            continue
-        if run:
-            kept = run[-_MAX_TERM_WORDS:]
-            start, end = kept[0].start(), kept[-1].end()
-            if end - start >= _MIN_TERM_CHARS:
-                yield Entity(text[start:end], "term", start), start, end
-        run = [match] if content and match else []
+    yield from latin_terms(text)

@@ -65,6 +65,7 @@ def build_window(
         summary=summary,
         n_tokens=count(text) if text else 0,
         n_dropped=len(earlier),
+        n_before_topic=len(before),
     )
 
 

@@ -94,9 +94,8 @@ def _merged(scores: dict[str, float], best: dict[str, Entity]) -> dict[str, floa
     """Add the score of a short form to the longest name that holds it."""
     merged = dict(scores)
     for key in sorted(scores, key=len):
-        if best[key].kind in ("term", "number"):
-            continue
-        longer = [k for k in merged if len(k) > len(key) and key in k and best[k].kind not in ("term", "number")]
-        if longer:
+        common = best[key].kind == "term"
+        longer = [k for k in merged if len(k) > len(key) and key in k and (best[k].kind == "term") is common]
+        if longer and best[key].kind != "number":
             merged[max(longer, key=lambda k: merged[k])] += merged.pop(key)
     return merged
