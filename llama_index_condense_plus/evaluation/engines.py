@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import Response
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine
 from llama_index.core.llms import MockLLM
 from llama_index.core.llms.llm import LLM
-from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.response_synthesizers import ResponseMode
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
@@ -43,6 +43,23 @@ class RecordingRetriever(BaseRetriever):
     def _noted(self, query_bundle: QueryBundle, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
         self.found.append((query_bundle.query_str, _ids(nodes)))
         return nodes
+
+
+class SearchOnly(BaseQueryEngine):
+    """Searches and answers nothing, so that no time goes into answers that nobody reads."""
+
+    def __init__(self, retriever: BaseRetriever) -> None:
+        super().__init__(callback_manager=CallbackManager([]))
+        self._retriever = retriever
+
+    def _query(self, query_bundle: QueryBundle) -> Response:
+        return Response(None, self._retriever.retrieve(query_bundle))
+
+    async def _aquery(self, query_bundle: QueryBundle) -> Response:
+        return Response(None, await self._retriever.aretrieve(query_bundle))
+
+    def _get_prompt_modules(self) -> dict[str, Any]:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +106,7 @@ def last_turns(context: EngineContext) -> CondensePlusChatEngine:
 
 def stock(context: EngineContext) -> CondenseQuestionChatEngine:
     """Return LlamaIndex's CondenseQuestionChatEngine."""
-    engine = RetrieverQueryEngine.from_args(context.retriever, llm=MockLLM(), response_mode=ResponseMode.NO_TEXT)
-    return CondenseQuestionChatEngine.from_defaults(engine, llm=_needed(context, "stock"))
+    return CondenseQuestionChatEngine.from_defaults(SearchOnly(context.retriever), llm=_needed(context, "stock"))
 
 
 def stock_context(context: EngineContext) -> CondensePlusContextChatEngine:

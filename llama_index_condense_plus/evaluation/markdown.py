@@ -68,7 +68,13 @@ def _figures(engines: Mapping[str, Any]) -> list[str]:
 def _stages(engines: Mapping[str, Any]) -> list[str]:
     stages = dict.fromkeys(stage for engine in engines.values() for stage in engine["stages"])
     rows = [[stage, *(str(engine["stages"].get(stage, 0)) for engine in engines.values())] for stage in stages]
-    return ["## Where cases went wrong", "", *table(["stage", *engines], rows)]
+    by = [[name, ", ".join(f"{who} {n}" for who, n in engine["rewriters"].items())] for name, engine in engines.items()]
+    return [
+        "## Where cases went wrong",
+        "",
+        *table(["stage", *engines], rows),
+        *table(["engine", "queries made by"], by),
+    ]
 
 
 def _categories(engines: Mapping[str, Any]) -> list[str]:

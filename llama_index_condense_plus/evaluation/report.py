@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -78,6 +79,7 @@ def _engine(dataset: Dataset, scores: Scores) -> dict[str, Any]:
         "corpus": scores.corpus,
         "not_measured": list(scores.missing),
         "stages": stage_counts(scores),
+        "rewriters": dict(Counter(outcome.rewriter or "none" for outcome in scores.outcomes).most_common()),
         "categories": {
             name: {category: asdict(figure) for category, figure in scores.by_category(dataset, name).items()}
             for name in ("rewrite_accuracy", "gate_recall", "gate_skip", "hit@1")

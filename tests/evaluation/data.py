@@ -1,0 +1,63 @@
+"""Small cases and outcomes for the tests of the evaluation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index_condense_plus.evaluation.cases import Case, Dataset, Message, Passage
+from llama_index_condense_plus.evaluation.outcome import Outcome
+
+HISTORY = (Message("user", "How long is the warranty of the GTE-3000?"), Message("assistant", "Two years."))
+PASSAGES = (
+    Passage("price", "en", "GTE-3000 price", "The GTE-3000 costs 399 dollars."),
+    Passage("other", "en", "GTE-2000 price", "The GTE-2000 costs 199 dollars."),
+    Passage("warranty", "en", "GTE-3000 warranty", "The GTE-3000 has a warranty of two years."),
+)
+
+
+def case(**changes: Any) -> Case:
+    values: dict[str, Any] = {
+        "id": "c1",
+        "lang": "en",
+        "category": "ellipsis",
+        "history": HISTORY,
+        "question": "And the price?",
+        "accepted_rewrites": ("What is the price of the GTE-3000?",),
+        "must_contain": ("GTE-3000", "price|cost"),
+        "must_not_contain": ("GTE-2000",),
+        "needs_rewrite": True,
+        "gold": ("price",),
+    }
+    return Case(**(values | changes))
+
+
+def complete(**changes: Any) -> Case:
+    values: dict[str, Any] = {
+        "id": "c2",
+        "category": "complete",
+        "question": "What is the price of the GTE-2000?",
+        "accepted_rewrites": ("What is the price of the GTE-2000?",),
+        "must_contain": ("GTE-2000", "price"),
+        "must_not_contain": ("GTE-3000",),
+        "needs_rewrite": False,
+        "gold": ("other",),
+    }
+    return case(**(values | changes))
+
+
+def outcome(**changes: Any) -> Outcome:
+    values: dict[str, Any] = {
+        "case_id": "c1",
+        "query": "What is the price of the GTE-3000?",
+        "rewrite_asked": True,
+        "rewriter": "rules",
+        "attempts": (("What is the price of the GTE-3000?", True),),
+        "lists": (("What is the price of the GTE-3000?", ("price", "other")),),
+        "nodes": ("price", "other"),
+        "ideal": ("price",),
+        "latency_s": 0.01,
+    }
+    return Outcome(**(values | changes))
+
+
+DATASET = Dataset("small", (case(), complete()), PASSAGES)
