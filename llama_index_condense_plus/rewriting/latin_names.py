@@ -92,18 +92,16 @@ def _capitalised(text: str) -> Iterator[Span]:
                 break
             words, start, initial = rest, start + len(head) + 1, False
         if words and fold(words) not in _NO_NAMES and fold(words) not in STOP:
-            yield (
-                Entity(words, _kind(words, text[start + len(words) :], initial=initial), start),
-                start,
-                start + len(words),
-            )
+            end = start + len(words)
+            yield Entity(words, _kind(words, text[end : end + 40], initial=initial), start), start, end
 
 
 def _kind(words: str, after: str, *, initial: bool) -> str:
-    """Return ``term`` for what only looks like a name: a common word that opens a sentence, or "Thai" in "Thai food"."""
+    """Return the kind: ``term`` for a common word that opens a sentence, and for "Thai" in "Thai food"."""
     if " " in words or words.isupper():
         return "name"
     if initial and rarity_classes("en").get(words.casefold(), _COMMON_CLASS + 1) <= _COMMON_CLASS:
         return "term"
-    attributive = after[:1] == " " and after[1:2].islower() and fold(after[1:].split(" ")[0].strip(".,?!")) not in STOP
+    follower = _WORD.match(after, 1) if after[:1] == " " else None
+    attributive = follower is not None and follower.group().islower() and follower.group() not in STOP
     return "term" if _NATIONALITY.search(words) and attributive else "name"

@@ -36,7 +36,8 @@ _OPENER = re.compile(
 )
 _SUBSTITUTION = re.compile(
     r"^\s*(?:那么?|那要是|如果是)?(?P<zh>[^，,。？?]{1,16}?)呢[？?。]?\s*$"
-    r"|^\s*(?:and |but |so |ok,? )*(?:(?:what|how) about|and|for)\s+(?:(?:in|for|at|on|with|to) )?(?:the )?(?P<en>[^,.?]{1,40})\?*\s*$",
+    r"|^\s*(?:and |but |so |ok,? )*(?:(?:what|how) about|and|for)\s+(?:(?:in|for|at|on|with|to) )?(?:the )?"
+    r"(?P<en>[^,.?]{1,40})\?*\s*$",
     re.IGNORECASE,
 )
 
