@@ -69,7 +69,8 @@ release: .venv-build/.ready ## build wheel and sdist and verify them in a clean 
 	cd .venv-wheel && bin/condense-plus --version && bin/condense-plus --help > /dev/null
 	cd .venv-wheel && printf 'Which plans are there?\nBasic and Pro.\n' | bin/condense-plus explain "And the price of Pro?" --history -
 	$(CLEAN)/python -m pip install -q mypy
-	cd .venv-wheel && bin/mypy --strict -c 'from llama_index_condense_plus import CondensePlusSettings; CondensePlusSettings().to_toml()'
+	cd .venv-wheel && bin/mypy --config-file= --strict -c 'from llama_index_condense_plus import CondensePlusSettings; CondensePlusSettings().to_toml()'
+	@ls dist && echo "verified; nothing was uploaded"
 
 clean: ## remove environments, caches and builds
 	rm -rf .venv-* dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
