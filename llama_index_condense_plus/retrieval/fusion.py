@@ -60,7 +60,7 @@ def reciprocal_rank(lists: Sequence[RankedList], top_k: int, k: float = 60.0) ->
 
 
 def relative_score(lists: Sequence[RankedList], top_k: int) -> list[NodeWithScore]:
-    """Fuse by scores scaled to ⅓ … 1 within each list, 0 for a node it lacks; a list without usable scores counts by rank.
+    """Fuse by scores scaled to ⅓ … 1 within each list, 0 for a node it lacks; a list of unusable scores by rank.
 
     Scaling to 0 … 1 would make a list's last node worth no more than one that was not found: on lists of 5 to 20 that
     loses a third of what fusion gains.

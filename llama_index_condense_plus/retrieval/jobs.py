@@ -39,7 +39,7 @@ class Job:
     started: Started | None = None
     """Its retrieval, if it is already under way."""
     limit: int | None = None
-    """Most nodes that are taken over."""
+    """Most nodes taken over from a retrieval that was begun before the plan was known."""
 
 
 def deepened(retriever: BaseRetriever, n_queries: int) -> BaseRetriever:

@@ -143,10 +143,11 @@ class PlanRetriever(BaseRetriever):
         for name, retriever in self.retrievers.items():
             wanted = bundles(plan, template)[: 1 if name in self._single_query else None]
             source = deepened(retriever, len(wanted)) if self.settings.retrieval.deepen else retriever
-            limit = getattr(source, "similarity_top_k", None)
+            top_k = getattr(source, "similarity_top_k", None)
             for query, bundle in zip(plan.queries, wanted, strict=False):
                 started = self._prefetched.get(query_key(query.text))
-                jobs.append(Job(query, bundle, source, name, started, limit if isinstance(limit, int) else None))
+                limit = top_k if started is not None and isinstance(top_k, int) else None
+                jobs.append(Job(query, bundle, source, name, started, limit))
         return jobs
 
     def _is_low(self, lists: Sequence[RankedList]) -> bool:

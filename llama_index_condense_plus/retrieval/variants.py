@@ -83,7 +83,11 @@ def _by_rule(
 
 
 def _topic(result: RewriteResult, window: HistoryWindow) -> str | None:
-    """Return the topic query of a follow-up that has no name of its own."""
+    """Return the topic query of a follow-up whose own words are worth nothing.
+
+    With words of its own the topic takes the place of what was asked: it lost on KdConv's searchable questions, and
+    won nothing on MTRAG.
+    """
     if result.status in _STANDALONE or not window:
         return None
     if original_worth(result.original, window) > 0:

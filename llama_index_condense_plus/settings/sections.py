@@ -155,7 +155,8 @@ class RetrievalSettings(Section):
     max_queries: int = Field(4, ge=1, le=16, description="Most queries of one plan.")
     small_talk: Literal["search", "skip"] = Field("search", description="Whether greetings and thanks are searched.")
     variants: tuple[Literal["rules", "llm", "keywords", "subquestions", "topic"], ...] = Field(
-        (), description="Kinds of additional queries."
+        ("topic",),
+        description="Kinds of additional queries; topic: what the conversation is about with a Chinese follow-up's words.",
     )
     variants_max: int = Field(3, description="Most variants of one turn; 0 or less switches them off.")
     variants_when: Literal["always", "low_recall"] = Field(
