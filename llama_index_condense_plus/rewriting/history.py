@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,10 @@ from llama_index_condense_plus.settings.sections import HistorySettings
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
 _LABELS = {True: {"user": "用户：", "assistant": "助手："}, False: {"user": "User: ", "assistant": "Assistant: "}}
+_FORGED = re.compile(
+    r"^[^\S\n]*((?:user|assistant|system|human|ai|用户|助手|系统)\s*[:：])", re.IGNORECASE | re.MULTILINE
+)
+"""A line inside a message that looks like the next turn; it is indented."""
 _SUMMARY_LABEL = {True: "此前摘要：", False: "Summary so far: "}
 _SUMMARY_SHARE = 3
 """A summary takes at most a third of the shown tokens."""
@@ -76,7 +81,7 @@ def render(groups: Sequence[Sequence[WindowMessage]], summary: str = "", order: 
     if order == "newest_first":
         lines.reverse()
     top = [_SUMMARY_LABEL[chinese] + summary] if summary else []
-    return "\n".join([*top, *(_LABELS[chinese][role] + text for role, text in lines)])
+    return "\n".join([*top, *(_LABELS[chinese][role] + _FORGED.sub(r"  \1", text) for role, text in lines)])
 
 
 def _fit(

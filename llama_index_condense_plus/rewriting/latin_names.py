@@ -22,7 +22,7 @@ _CAPITALISED = re.compile(
 )
 _PHRASE = r"(?P<name>(?:[\w'’&+.-]+ ){0,5}?[\w'’&+-]+)"
 _ASKED = re.compile(
-    r"\b(?:tell me (?:more )?about|what(?:'s| is| are| was| were)|who(?:'s| is| are| was| were)|heard of|know about|learn about"
+    r"\b(?:tell me (?:more )?about|(?:what|who)(?:'s| is| are| was| were)|heard of|know about|learn about"
     rf"|interested in|information (?:on|about)|describe|explain) (?:an? |the )?{_PHRASE}(?=\s*(?:[?.!,;:\n]|$))",
     re.IGNORECASE | re.ASCII,
 )

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
+
+
+def test_estimate_tokens_counts_scripts_apart() -> None:
+    assert estimate_tokens("你好，世界") == 5
+    assert estimate_tokens("hello worldwide") == 1 + 2
+    assert estimate_tokens("2024") == 2
+    assert estimate_tokens("") == 0
+
+
+def test_cut_leaves_a_short_text() -> None:
+    assert cut("short text", 10) == "short text"
+
+
+def test_cut_keeps_both_ends() -> None:
+    shortened = cut("begin " + "word " * 200 + "end", 20)
+    assert shortened.startswith("begin")
+    assert shortened.endswith("end")
+    assert "…" in shortened
+    assert estimate_tokens(shortened) <= 20
+
+
+def test_cut_keeps_every_list_item() -> None:
+    text = "三种办法：\n" + "\n".join(f"{n}. 办法{n}" + "说明" * 60 for n in "123")
+    shortened = cut(text, 80)
+    assert all(f"{n}. 办法{n}" in shortened for n in "123")
+    assert "三种办法" in shortened
+    assert estimate_tokens(shortened) <= 80
+
+
+def test_cut_uses_the_given_counter() -> None:
+    assert len(cut("x" * 100, 10, len)) <= 10
+
+
+def test_cut_to_nothing() -> None:
+    assert cut("anything", 0) == ""
+
+
+def test_cut_counts_no_megabyte() -> None:
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return len(text)
+
+    cut("字" * 1_000_000, 100, count)
+    assert max(counted) < 10_000
+
+
+@given(st.text(max_size=400), st.integers(0, 60))
+def test_cut_never_exceeds_its_limit(text: str, limit: int) -> None:
+    assert estimate_tokens(cut(text, limit)) <= limit
