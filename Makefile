@@ -54,7 +54,7 @@ bench: .venv-bench/.ready ## every benchmark, tables on the screen; development 
 		echo "== $$script"; $(BENCH)/python "$$script" $(ARGS) || exit 1; done
 
 docs: .venv-docs/.ready ## the documentation, into site/
-	$(DOCS)/mkdocs build --strict $(ARGS)
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/mkdocs build --strict $(ARGS)
 
 matrix: ## Python 3.10 to 3.13 with the oldest and the newest llama-index-core
 	@$(PYTHON) scripts/matrix.py $(ARGS)
