@@ -13,7 +13,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-from llama_index_condense_plus._version import __version__
 from llama_index_condense_plus.demo.models import ModelChoice
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.answers import Judge
@@ -150,9 +149,9 @@ def _runs(arguments: argparse.Namespace, dataset: Dataset) -> list[Scores]:
     context = EngineContext(retriever, llm, dataset.aliases, settings)
     names = list(dict.fromkeys(arguments.engine or ["condense-plus", "as-typed"]))
     factories = [(name, load_factory(name)) for name in names]
-    runs = []
+    runs, code = [], _code_fingerprint()
     for name, factory in factories:
-        key = f"{__version__} {name} {arguments.model} {arguments.top_k} {arguments.answers} {settings}"
+        key = f"{code} {name} {arguments.model} {arguments.top_k} {arguments.answers} {settings}"
         rows = arguments.output / "rows" / f"{_file_name(name)}.jsonl" if arguments.output else None
         with tqdm(total=len(dataset.cases), desc=name, unit="case", disable=None) as bar:
             outcomes = run_engine(
@@ -167,6 +166,16 @@ def _runs(arguments: argparse.Namespace, dataset: Dataset) -> list[Scores]:
             )
         runs.append(score(name, dataset, outcomes, k=arguments.top_k))
     return runs
+
+
+def _code_fingerprint() -> str:
+    """Return a hash of this package's code, so that rows of another state of it are not taken over."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*")):
+        if path.suffix in {".py", ".txt", ".json", ".toml"}:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _headlines(report: Mapping[str, Any]) -> str:

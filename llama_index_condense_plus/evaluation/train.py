@@ -1,0 +1,203 @@
+"""Training the linear gate on labelled turns: the package's own, the user's rewrite log, or public sets."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.rewriting.learned import LinearModel
+from llama_index_condense_plus.rewriting.trigger import RuleTrigger
+from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.types import HistoryWindow, WindowMessage
+
+PENALTY = 0.05
+"""Inverse strength of the L2 penalty (scikit-learn's C), chosen by cross-validation over conversations."""
+MIN_COUNT = 4
+"""Features that hold for fewer turns are left out."""
+GROUP_WEIGHT = 1000.0
+"""Every group of turns weighs the same, however many they are; a small one counts as if it had MIN_GROUP turns."""
+MIN_GROUP = 40
+SCALE = 9000.0
+"""Sum of the weights of all turns."""
+TARGET_RECALL = 0.96
+"""Share of the turns needing a rewrite that each calibrated group is to fire on."""
+FOLDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingTurn:
+    """A message in its conversation, and whether it needs a rewrite."""
+
+    message: str
+    """The user's words."""
+    window: HistoryWindow
+    """What was said before."""
+    need: bool
+    """True if it cannot be searched alone."""
+    group: str = "log"
+    """The source: groups weigh the same."""
+    conversation: str = ""
+    """Which conversation it is from: folds keep conversations whole."""
+    weight: float = 1.0
+    """Weight of the group's turns of this label, relative to other groups."""
+    calibrates: bool = True
+    """True if the threshold is to be right for this group."""
+
+
+def train_trigger(rows: Iterable[Mapping[str, Any]], output: str | Path) -> LinearModel:
+    """Train a gate on labelled turns together with the package's own cases, and write it as a file.
+
+    Args:
+        rows: each with ``message`` or ``question``, ``history`` (a list of ``{"role", "content"}``) and ``need``
+            (a bool; or ``rewritten``, a bool, as a rewrite log has it); ``conversation`` groups rows for
+            cross-validation.
+        output: file for the weights; name it in ``trigger.weights_file``.
+
+    Returns:
+        The model.
+
+    Raises:
+        ConfigurationError: rows are missing what is needed, hold one label only, or scikit-learn is not installed.
+    """
+    turns = [_turn(number, row) for number, row in enumerate(rows)]
+    if len({turn.need for turn in turns}) < 2:  # noqa: PLR2004  both labels
+        raise ConfigurationError("Training needs turns that need a rewrite and turns that need none; one label has none.")
+    model = fit([*turns, *own_turns()])
+    model.dump(Path(output))
+    return model
+
+
+def own_turns() -> list[TrainingTurn]:
+    """Return the package's own training cases."""
+    turns = []
+    for language in ("zh", "en"):
+        data = files("llama_index_condense_plus.evaluation") / "data" / f"gate_{language}.txt"
+        history: list[dict[str, str]] = []
+        conversation = 0
+        for line in data.read_text(encoding="utf-8").splitlines():
+            mark, text = line[:1], line[2:]
+            if mark == "<":
+                history = [{"role": "user", "content": text}]
+                conversation += 1
+            elif mark == ">":
+                history.append({"role": "assistant", "content": text})
+            else:
+                turns.append(
+                    TrainingTurn(
+                        text, window_of(history), mark == "+", f"own-{language}", str(conversation), 0.5, calibrates=False
+                    )
+                )
+    return turns
+
+
+def window_of(history: Sequence[Mapping[str, str]]) -> HistoryWindow:
+    """Return a window that holds a whole history."""
+    return HistoryWindow(messages=tuple(WindowMessage(m["role"], m["content"], m["content"]) for m in history))
+
+
+def fit(turns: Sequence[TrainingTurn]) -> LinearModel:
+    """Train on all turns; the offset and the languages' offsets are set on scores from cross-validation."""
+    prepared = [Prepared.of(turn) for turn in turns]
+    held_out = cross_validated(prepared)
+    weights, _ = _fitted(prepared)
+    model = _calibrated(weights, prepared, held_out)
+    return model
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A turn with its features; a turn that rules decide has none."""
+
+    turn: TrainingTurn
+    """The turn."""
+    found: frozenset[str]
+    """Its features."""
+    ruled: bool | None
+    """What a rule decides, if one does."""
+
+    @staticmethod
+    def of(turn: TrainingTurn) -> Prepared:
+        """Read a turn."""
+        ruled, found = _reader().examine(turn.message, turn.window)
+        return Prepared(turn, frozenset(found), ruled)
+
+
+def _reader() -> RuleTrigger:
+    if not _READER:
+        _READER.append(RuleTrigger(CondensePlusSettings()))
+    return _READER[0]
+
+
+_READER: list[RuleTrigger] = []
+
+
+def cross_validated(prepared: Sequence[Prepared], folds: int = FOLDS) -> list[float]:
+    """Return for each turn the sum that a model gives it which has not seen its conversation."""
+    names = sorted({(p.turn.group, p.turn.conversation) for p in prepared})
+    random.Random(0).shuffle(names)  # noqa: S311 - folds, not secrecy
+    fold = {name: index % folds for index, name in enumerate(names)}
+    mine = [fold[p.turn.group, p.turn.conversation] for p in prepared]
+    sums = [0.0] * len(prepared)
+    for number in range(folds):
+        _, score = _fitted([p for p, of in zip(prepared, mine, strict=True) if of != number])
+        for index, of in enumerate(mine):
+            if of == number:
+                sums[index] = score(prepared[index].found)
+    return sums
+
+
+def _fitted(prepared: Sequence[Prepared]) -> tuple[dict[str, float], Callable[[Iterable[str]], float]]:
+    """Return weights (the intercept under "") and the function that sums them."""
+    try:
+        from scipy.sparse import csr_matrix  # noqa: PLC0415 - only needed for training
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
+    except ImportError:
+        raise ConfigurationError("Training needs scikit-learn: pip install 'llama-index-condense-plus[train]'") from None
+    live = [p for p in prepared if p.found and p.turn.weight > 0]
+    sizes = Counter((p.turn.group, p.turn.need) for p in live)
+    loads = [p.turn.weight * GROUP_WEIGHT / max(sizes[p.turn.group, p.turn.need], MIN_GROUP) for p in live]
+    factor = SCALE / sum(loads)
+    counts = Counter(feature for p in live for feature in p.found)
+    column = {name: number for number, name in enumerate(sorted(name for name, n in counts.items() if n >= MIN_COUNT))}
+    places = [(row, column[name]) for row, p in enumerate(live) for name in sorted(p.found) if name in column]
+    matrix = csr_matrix(
+        ([1.0] * len(places), ([row for row, _ in places], [col for _, col in places])),
+        shape=(len(live), len(column)),
+    )
+    learner = LogisticRegression(C=PENALTY, solver="liblinear", max_iter=300, random_state=0)
+    learner.fit(matrix, [p.turn.need for p in live], sample_weight=[load * factor for load in loads])
+    weights = dict(zip(column, map(float, learner.coef_[0]), strict=True))
+    weights[""] = float(learner.intercept_[0])
+    return weights, lambda found: weights[""] + sum(weights.get(name, 0.0) for name in found)
+
+
+def _calibrated(weights: dict[str, float], prepared: Sequence[Prepared], sums: Sequence[float]) -> LinearModel:
+    """Return the model with offsets, one for each language, at which every calibrated group reaches its recall."""
+    needed: dict[str, float] = {}
+    for language in ("zh", "en"):
+        groups: dict[str, list[float]] = {}
+        for p, total in zip(prepared, sums, strict=True):
+            if p.turn.calibrates and p.turn.need and (f"l:{language}" in p.found):
+                groups.setdefault(p.turn.group, []).append(total)
+        cuts = [sorted(values)[int((1 - TARGET_RECALL) * len(values))] for values in groups.values()]
+        needed[language] = min(cuts, default=0.0)
+    result = {name: weight for name, weight in weights.items() if name}
+    for language, cut in needed.items():
+        result[f"l:{language}"] = result.get(f"l:{language}", 0.0) - cut
+    return LinearModel(result, weights[""])
+
+
+def _turn(number: int, row: Mapping[str, Any]) -> TrainingTurn:
+    try:
+        message = row.get("message") or row["question"]
+        need = row["need"] if "need" in row else row["rewritten"]
+        window = window_of(row["history"])
+    except (KeyError, TypeError) as error:
+        raise ConfigurationError(f"Row {number} has no {error}; a row needs message, history and need.") from None
+    return TrainingTurn(str(message), window, bool(need), str(row.get("group", "log")), str(row.get("conversation", number)))
