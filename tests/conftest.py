@@ -66,6 +66,14 @@ def mode(request: pytest.FixtureRequest) -> Iterator[Mode]:
     made.close()
 
 
+@pytest.fixture(params=["stream_chat", "astream_chat"])
+def stream_mode(request: pytest.FixtureRequest) -> Iterator[Mode]:
+    """One of the two entry points that stream."""
+    made = Mode(request.param)
+    yield made
+    made.close()
+
+
 @pytest.fixture
 def events() -> Iterator[list[Any]]:
     """Every event that LlamaIndex's dispatchers send during the test, in order."""

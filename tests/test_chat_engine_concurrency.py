@@ -1,0 +1,490 @@
+"""Many users, many turns, streams left early: nothing crosses, nothing hangs, nothing is half-written."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.memory import ChatMemoryBuffer
+
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, ConversationBusyError
+from tests.conftest import FIRST_ROUND, PRICE
+from tests.fakes import Log, RecordingPostprocessor, ScriptedLLM, WordRetriever, query_engine
+from tests.modes import LIMIT_S, MODES, Mode, Reply, in_thread, said
+
+Make = Callable[..., Any]
+THREADS = ThreadPoolExecutor(64)  # of its own: a turn that waits must not take asyncio's threads from the others
+
+
+def answer_to(query: str) -> str:
+    """Return the one answer that belongs to a query; it holds none of its words, for guards look at repetitions."""
+    return f"answer {sha256(query.encode()).hexdigest()[:12]}"
+
+
+def echo(messages: Sequence[ChatMessage]) -> str:
+    """Answer what is asked, so that a crossed answer shows."""
+    return answer_to(str(messages[-1].content).split("Query: ")[-1].split("\nAnswer:")[0])
+
+
+def rewrite_for(messages: Sequence[ChatMessage]) -> str:
+    """Resolve ``it`` to the thing of the conversation that is asked about."""
+    conversation, message = str(messages[-1].content).rsplit("<conversation>", 1)[1].rsplit("<message>", 1)
+    (thing,) = set(re.findall("ALPHA-1|BETA-2", conversation))  # never both
+    return message.split("</message>", 1)[0].replace("it", f"the {thing}")
+
+
+async def ask(engine: CondensePlusChatEngine, name: str, message: str) -> Reply:
+    """Call any of the four entry points from a task."""
+    if name == "achat":
+        response: Any = await engine.achat(message)
+        return Reply(str(response), response)
+    if name == "astream_chat":
+        response = await engine.astream_chat(message)
+        return Reply("".join([part async for part in response.async_response_gen()]), response)
+    return await asyncio.get_running_loop().run_in_executor(THREADS, Mode(name).ask, engine, message)
+
+
+def shared_parts() -> tuple[Any, ScriptedLLM]:
+    llm = ScriptedLLM(rewrite=rewrite_for, answer=echo, delay_s=0.001, token_delay_s=0.0)
+    texts = [f"the {thing} costs {price} euros" for thing, price in (("ALPHA-1", 10), ("BETA-2", 20))]
+    return query_engine(texts, llm=llm, node_postprocessors=[RecordingPostprocessor()]), llm
+
+
+def user(engine: Any, llm: ScriptedLLM, thing: str, **options: Any) -> CondensePlusChatEngine:
+    return CondensePlusChatEngine.from_defaults(
+        engine,
+        llm=llm,
+        memory=ChatMemoryBuffer.from_defaults(
+            token_limit=100_000,
+            chat_history=[
+                ChatMessage(role=MessageRole.USER, content=f"Tell me about the {thing}"),
+                ChatMessage(role=MessageRole.ASSISTANT, content=f"The {thing} is a printer."),
+            ],
+        ),
+        settings=CondensePlusSettings(answer={"mode": "rewritten"}, **options),
+    )
+
+
+@pytest.mark.parametrize("flag", [False, True])
+@pytest.mark.parametrize("names", [("achat", "astream_chat"), MODES], ids=["async", "all modes"])
+def test_two_users_on_one_query_engine_never_cross(names: tuple[str, ...], flag: bool) -> None:
+    engine, llm = shared_parts()
+    engine._response_synthesizer._streaming = flag
+    flags: set[bool] = set()
+    users = {thing: user(engine, llm, thing) for thing in ("ALPHA-1", "BETA-2")}
+    dice = random.Random(7)
+    turns = [(thing, dice.choice(names), number) for number in range(25) for thing in users]
+
+    async def turn(thing: str, name: str, number: int) -> None:
+        await asyncio.sleep(dice.random() / 100)
+        message = f"how much is it in month {number}?"
+        wanted = f"how much is the {thing} in month {number}?"
+        reply = await ask(users[thing], name, message)
+        flags.add(engine._response_synthesizer._streaming)
+        assert reply.text == answer_to(wanted)
+        assert reply.query == wanted
+        assert reply.response.trace.message == message
+        assert len(reply.response.source_nodes) == 2
+
+    async def all_turns() -> None:
+        await asyncio.wait_for(asyncio.gather(*(turn(*one) for one in turns)), 60)
+
+    asyncio.run(all_turns())
+    assert flags == {flag}
+    for thing, engine_of_one in users.items():
+        stored = said(engine_of_one)[2:]
+        assert len(stored) == 50
+        for (role, question), (answered, answer) in zip(stored[::2], stored[1::2], strict=True):
+            assert (role, answered) == ("user", "assistant")
+            assert answer == answer_to(question.replace("it", f"the {thing}"))
+
+
+def test_two_conversations_of_one_engine_never_cross() -> None:
+    engine, llm = shared_parts()
+    first = user(engine, llm, "ALPHA-1")
+    memory = ChatMemoryBuffer.from_defaults(token_limit=100_000, chat_history=said_about("BETA-2"))
+    second = first.for_conversation(memory)
+
+    async def both() -> list[Reply]:
+        return await asyncio.gather(
+            *(ask(one, name, "how much is it?") for one in (first, second) for name in ("achat", "astream_chat"))
+        )
+
+    queries = [reply.query for reply in asyncio.run(both())]
+    assert queries == ["how much is the ALPHA-1?"] * 2 + ["how much is the BETA-2?"] * 2
+    assert len(said(first)) == len(said(second)) == 6
+    first.reset()
+    assert (len(said(first)), len(said(second))) == (0, 6)
+
+
+def said_about(thing: str) -> list[ChatMessage]:
+    return [
+        ChatMessage(role=MessageRole.USER, content=f"Tell me about the {thing}"),
+        ChatMessage(role=MessageRole.ASSISTANT, content=f"The {thing} is a printer."),
+    ]
+
+
+def test_overlapping_turns_of_one_conversation_run_in_order_in_tasks(make_engine: Make) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="the answer is here", token_delay_s=0.002, delay_s=0.01)
+    engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False)
+
+    async def overlapping() -> None:
+        tasks = []
+        for number in range(8):
+            name = ("achat", "astream_chat")[number % 2]
+            tasks.append(asyncio.create_task(ask(engine, name, f"question number {number} about printers")))
+            await asyncio.sleep(0)  # they arrive in this order
+        await asyncio.wait_for(asyncio.gather(*tasks), LIMIT_S)
+
+    asyncio.run(overlapping())
+    expected = [(("user", f"question number {n} about printers"), ("assistant", "the answer is here")) for n in range(8)]
+    assert said(engine) == [one for pair in expected for one in pair]
+
+
+def test_overlapping_turns_of_one_conversation_run_in_order_in_threads(make_engine: Make) -> None:
+    log = Log()
+    llm = ScriptedLLM(answer="the answer", log=log)
+    engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False, enabled=False)
+    lock = engine._conversation.lock
+    lock.acquire()
+    results = []
+    for number in range(5):
+        results.append(in_thread(lambda n=number: Mode(MODES[n % 3]).ask(engine, f"question number {n}")))
+        Mode("chat").wait_until(lambda n=number: len(lock._waiting) == n + 1)
+    assert llm.calls == []
+    lock.release()
+    for result in results:
+        result()
+    assert [text for role, text in said(engine) if role == "user"] == [f"question number {n}" for n in range(5)]
+    begun = [prompt.split("Query: ")[-1].split("\n")[0] for _, prompt in llm.calls]
+    assert begun == [f"question number {n}" for n in range(5)]  # each began when its time had come
+
+
+def test_turns_from_threads_and_tasks_share_one_conversation(make_engine: Make) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="the answer here", token_delay_s=0.001)
+    engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False)
+    results = [
+        in_thread(lambda n=number: asyncio.run(ask(engine, MODES[n % 4], f"question number {n} about printers")))
+        for number in range(12)
+    ]
+    for result in results:
+        assert result().text == "the answer here"
+    stored = said(engine)
+    assert [role for role, _ in stored] == ["user", "assistant"] * 12
+    assert {text for role, text in stored if role == "user"} == {f"question number {n} about printers" for n in range(12)}
+
+
+def test_turns_with_a_history_given_run_at_the_same_time(make_engine: Make) -> None:
+    engine = make_engine(memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False)
+    started = asyncio.Event()
+    llm = engine._answering_llm()
+
+    class Waiting(ScriptedLLM):
+        async def achat(self, messages: Any, **kwargs: Any) -> Any:
+            self._calls.append(("answer", ""))
+            self._messages.append([])
+            if len(self._calls) == 2:
+                started.set()
+            await asyncio.wait_for(started.wait(), LIMIT_S)  # only the other turn ends the waiting
+            return await ScriptedLLM(answer="done").achat(messages)
+
+    waiting = Waiting()
+    engine = make_engine(llm=waiting, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False)
+
+    async def both() -> None:
+        await asyncio.gather(engine.achat("question about printers", []), engine.achat("another about scanners", []))
+
+    asyncio.run(both())
+    assert llm is not waiting
+    assert [role for role, _ in said(engine)] == ["user", "assistant"] * 2
+
+
+def test_reader_who_leaves_early_still_gets_the_turn_stored(make_engine: Make, stream_mode: Mode) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="one two three four", token_delay_s=0.01)
+    engine = make_engine(llm=llm)
+    response = stream_mode.begin(engine, "and its price?")
+    if stream_mode.is_async:
+
+        async def leave() -> str:
+            reader = response.async_response_gen()
+            first = await reader.__anext__()
+            await reader.aclose()
+            return str(first)
+
+        assert stream_mode.run(leave()) == "one "
+    else:
+        reader = response.response_gen
+        assert next(reader) == "one "
+        reader.close()
+    stream_mode.wait_until(lambda: len(said(engine)) == 4)
+    assert said(engine)[-2:] == [("user", "and its price?"), ("assistant", "one two three four")]
+    assert stream_mode.ask(engine, "and its warranty?").text == "one two three four"
+
+
+def test_stream_that_nobody_reads_is_stored_and_holds_nobody_up(make_engine: Make, mode: Mode) -> None:
+    engine = make_engine()
+    mode.begin(engine, "and its price?")
+    assert mode.ask(engine, "and its warranty?").text == "the answer"
+    assert [text for role, text in said(engine) if role == "user"][1:] == ["and its price?", "and its warranty?"]
+
+
+def test_stream_text_is_whole_before_and_after_reading(make_engine: Make, mode: Mode) -> None:
+    engine = make_engine(llm=ScriptedLLM(rewrite=PRICE, answer="one two three"))
+    response = mode.begin(engine, "and its price?")
+    mode.wait_until(lambda: len(said(engine)) == 4)
+    assert str(response) == "one two three"
+    assert mode.read(response) == "one two three"
+    assert str(response) == response.response == "one two three"
+
+
+def test_stream_that_dies_raises_in_the_reader_and_leaves_the_history(make_engine: Make, stream_mode: Mode) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="one two three", fail_after_tokens=2)
+    engine = make_engine(llm=llm)
+    response = stream_mode.begin(engine, "and its price?")
+    with pytest.raises(ConnectionError, match="the stream was cut"):
+        stream_mode.read(response)
+    assert len(said(engine)) == 2
+    llm.fail_after_tokens = None
+    assert stream_mode.ask(engine, "and its price?").text == "one two three"
+
+
+def test_stream_that_dies_at_once_raises_in_the_reader(make_engine: Make, stream_mode: Mode) -> None:
+    engine = make_engine(llm=ScriptedLLM(rewrite=PRICE, fail_after_tokens=0))
+    with pytest.raises(ConnectionError):
+        stream_mode.read(stream_mode.begin(engine, "and its price?"))
+    assert len(said(engine)) == 2
+
+
+def test_reset_during_a_stream_leaves_it_empty(make_engine: Make, stream_mode: Mode) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="one two three four", token_delay_s=0.02)
+    engine = make_engine(llm=llm)
+    response = stream_mode.begin(engine, "and its price?")
+    engine.reset()
+    assert stream_mode.read(response) == "one two three four"
+    stream_mode.wait_until(lambda: response.is_done)
+    assert said(engine) == []
+    stream_mode.ask(engine, "Is there a printer?")
+    assert [text for role, text in said(engine) if role == "user"] == ["Is there a printer?"]
+
+
+def test_reset_during_an_answer_leaves_it_empty(make_engine: Make) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, delay_s=0.2)
+    for name in ("chat", "achat"):
+        engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000))
+        before = llm.count("answer")
+        result = in_thread(lambda engine=engine, name=name: asyncio.run(ask(engine, name, "Tell me about scanners")))
+        Mode("chat").wait_until(lambda before=before: llm.count("answer") > before)
+        engine.reset()
+        assert result().text == "the answer"
+        assert said(engine) == []
+
+
+def test_cancelled_turn_leaves_history_and_lock_free(make_engine: Make) -> None:
+    for delays in ({"rewrite_delay_s": 5.0}, {"delay_s": 5.0}):
+        llm = ScriptedLLM(rewrite=PRICE, **delays)
+        engine = make_engine(llm=llm)
+
+        async def cancelled(engine: Any = engine, llm: ScriptedLLM = llm) -> None:
+            task = asyncio.create_task(engine.achat("and its price?"))
+            while not llm.calls:
+                await asyncio.sleep(0.005)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            llm.delay_s = llm.rewrite_delay_s = 0.0
+            await asyncio.wait_for(engine.achat("and its warranty?"), LIMIT_S)
+
+        asyncio.run(cancelled())
+        assert [text for role, text in said(engine) if role == "user"][1:] == ["and its warranty?"]
+
+
+def test_cancelled_waiter_leaves_the_queue_in_order(make_engine: Make) -> None:
+    llm = ScriptedLLM(delay_s=0.1)
+    engine = make_engine(llm=llm, first=False, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000))
+
+    async def run() -> None:
+        tasks = []
+        for number in range(3):
+            tasks.append(asyncio.create_task(engine.achat(f"question number {number} about printers")))
+            await asyncio.sleep(0.01)
+        tasks[1].cancel()
+        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), LIMIT_S)
+        assert tasks[1].cancelled()
+
+    asyncio.run(run())
+    assert [text for role, text in said(engine) if role == "user"] == [
+        "question number 0 about printers",
+        "question number 2 about printers",
+    ]
+
+
+def test_cancelled_reader_leaves_the_writer_alone(make_engine: Make) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="one two three four", token_delay_s=0.02)
+    engine = make_engine(llm=llm)
+
+    async def run() -> None:
+        response = await engine.astream_chat("and its price?")
+        writer = response.awrite_response_to_history_task
+        started = asyncio.Event()
+
+        async def read() -> None:
+            async for _ in response.async_response_gen():
+                started.set()
+
+        reader = asyncio.create_task(read())
+        await started.wait()
+        reader.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reader
+        await asyncio.wait_for(asyncio.wait({writer}), LIMIT_S)
+
+    asyncio.run(run())
+    assert said(engine)[-2:] == [("user", "and its price?"), ("assistant", "one two three four")]
+
+
+def test_cancelled_writer_ends_the_reader_and_writes_nothing(make_engine: Make) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="one two three four", token_delay_s=0.05)
+    engine = make_engine(llm=llm)
+
+    async def run() -> None:
+        response = await engine.astream_chat("and its price?")
+        writer = response.awrite_response_to_history_task
+        reader = response.async_response_gen()
+        await reader.__anext__()
+        writer.cancel()
+
+        async def rest() -> None:
+            async for _ in reader:
+                pass
+
+        with pytest.raises(Exception, match="cancelled"):
+            await asyncio.wait_for(rest(), LIMIT_S)
+        llm.token_delay_s = 0.0
+        again = await asyncio.wait_for(engine.achat("and its warranty?"), LIMIT_S)
+        assert str(again) == "one two three four"
+
+    asyncio.run(run())
+    assert [text for role, text in said(engine) if role == "user"][1:] == ["and its warranty?"]
+
+
+def test_loop_that_ends_before_the_stream_writes_nothing_half(make_engine: Make) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="one two three four", token_delay_s=0.2)
+    engine = make_engine(llm=llm)
+
+    async def leave() -> None:
+        await engine.astream_chat("and its price?")
+
+    asyncio.run(leave())  # asyncio.run cancels what is left, the writer among it
+    assert len(said(engine)) == 2
+    llm.token_delay_s = 0.0
+    assert Mode("chat").ask(engine, "and its price?").text == "one two three four"
+
+
+def test_chat_works_inside_a_running_event_loop(make_engine: Make) -> None:
+    engine = make_engine()
+
+    async def run() -> tuple[str, str]:
+        first = str(engine.chat("and its price?"))
+        second = "".join(engine.stream_chat("and its warranty?").response_gen)
+        trace = engine.explain("and its colour?")
+        assert trace.decision.rewrite
+        return first, second
+
+    assert asyncio.run(run()) == ("the answer", "the answer")
+    assert len(said(engine)) == 6
+
+
+def test_chat_inside_a_running_event_loop_with_an_async_rewriter_of_ones_own(make_engine: Make) -> None:
+    async def rewriter(_: Any) -> str:
+        await asyncio.sleep(0.001)
+        return PRICE
+
+    engine = make_engine(rewriters={"own": rewriter}, rewrite={"chain": ["own"]})
+
+    async def run() -> Any:
+        return engine.chat("and its price?")
+
+    assert asyncio.run(run()).sources[0].raw_input == {"query": PRICE}
+
+
+def test_chat_never_waits_for_a_stream_of_its_own_event_loop(make_engine: Make) -> None:
+    engine = make_engine(llm=ScriptedLLM(rewrite=PRICE, answer="one two three", token_delay_s=0.01))
+
+    async def run() -> None:
+        response = await engine.astream_chat("and its price?")
+        with pytest.raises(ConversationBusyError):
+            engine.chat("and its warranty?")
+        assert "".join([part async for part in response.async_response_gen()]) == "one two three"
+        assert str(engine.chat("and its warranty?")) == "one two three"
+
+    asyncio.run(run())
+
+
+def test_last_trace_belongs_to_the_context(make_engine: Make) -> None:
+    engine = make_engine(memory=ChatMemoryBuffer.from_defaults(token_limit=9_000, chat_history=list(FIRST_ROUND)))
+
+    async def request(message: str) -> str:
+        assert engine.last_trace is None
+        await engine.achat(message)
+        await asyncio.sleep(0.01)  # others run
+        return str(engine.last_trace.message)
+
+    async def all_requests() -> list[str]:
+        messages = ["and its price?", "and its warranty?", "and its colour?"]
+        assert await asyncio.gather(*(request(message) for message in messages)) == messages
+        return messages
+
+    asyncio.run(all_requests())
+    assert engine.last_trace is None
+    assert in_thread(lambda: (engine.chat("and its size?"), engine.last_trace.message))()[1] == "and its size?"
+    assert engine.last_trace is None
+
+
+def test_last_trace_belongs_to_the_engine(make_engine: Make, mode: Mode) -> None:
+    first, second = make_engine(), make_engine()
+    if mode.is_async:
+
+        async def run() -> None:
+            await getattr(first, mode.name)("and its price?")
+            assert first.last_trace.search_query == PRICE
+            assert second.last_trace is None
+
+        mode.run(run())
+    else:
+        reply = mode.ask(first, "and its price?")
+        assert first.last_trace is reply.response.trace
+        assert second.last_trace is None
+
+
+def test_prefetch_of_a_cancelled_turn_is_dropped(make_engine: Make) -> None:
+    class Slow(WordRetriever):
+        cancelled = 0
+
+        async def _aretrieve(self, query_bundle: Any) -> Any:
+            try:
+                await asyncio.sleep(5)
+            except asyncio.CancelledError:
+                Slow.cancelled += 1
+                raise
+            return []
+
+    llm = ScriptedLLM(rewrite=PRICE, rewrite_delay_s=5)
+    engine = make_engine(llm=llm, retriever=Slow(["x"]))
+
+    async def run() -> None:
+        task = asyncio.create_task(engine.achat("and its price?"))
+        while not llm.calls:
+            await asyncio.sleep(0.005)
+        task.cancel()
+        await asyncio.wait({task})
+        await asyncio.sleep(0.01)
+
+    asyncio.run(run())
+    assert Slow.cancelled == 1
