@@ -156,7 +156,7 @@ class RetrievalSettings(Section):
     small_talk: Literal["search", "skip"] = Field("search", description="Whether greetings and thanks are searched.")
     variants: tuple[Literal["rules", "llm", "keywords", "subquestions", "topic"], ...] = Field(
         ("topic",),
-        description="Kinds of additional queries; topic: what the conversation is about with a Chinese follow-up's words.",
+        description="Kinds of additional queries; topic: for a follow-up that names nothing.",
     )
     variants_max: int = Field(3, description="Most variants of one turn; 0 or less switches them off.")
     variants_when: Literal["always", "low_recall"] = Field(
