@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 from llama_index_condense_plus.languages.text import has_han
 
@@ -24,6 +25,14 @@ class PhraseSet:
                 table.setdefault(phrase[at], []).append(len(phrase))
             for first, lengths in table.items():
                 table[first] = sorted(set(lengths), reverse=True)
+        han = "".join(first for first in self._lengths if has_han(first))
+        other = "".join(map(re.escape, (first for first in self._lengths if not has_han(first))))
+        choices = [rf"[{han}]"] * bool(han) + [rf"(?<![a-z0-9])[{other}]"] * bool(other)
+        self._first = re.compile("|".join(choices) or r"(?!)")
+
+    def starts(self, folded: str) -> Iterator[int]:
+        """Return the places where a phrase may begin: by its first character, Latin ones at the start of words."""
+        return (match.start() for match in self._first.finditer(folded))
 
     def longest(self, folded: str, at: int) -> int:
         """Return the end of the longest phrase that begins at ``at``, 0 if there is none."""

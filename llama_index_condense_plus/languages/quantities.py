@@ -48,6 +48,7 @@ _PATTERN = re.compile(
     rf"|(?<![\w-])(?P<word>(?:{'|'.join([*_WORDS, *_WORD_SCALES])})(?:[\s-]+(?:and\s+)?(?:{'|'.join([*_WORDS, *_WORD_SCALES])}))*)(?![\w])(?:[\s-](?P<wordunit>{_LATIN_UNITS})(?![a-z0-9]))?"
     rf"|(?<![\w-])(?P<nth>{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th))(?!\w)"
 )
+_MAYBE = re.compile(rf"[\d二两三四五六七八九十百千]|第|\b(?:{'|'.join([*_WORDS, *_WORD_SCALES, *_ORDINALS])})\b")
 _NOT_NUMBERS = re.compile(
     r"十分|万一|千万|一一|百度|千里马|三七|三国|三亚|四川|五一|十一月?假|六一|一万个|八达|九寨|两岸|万万|七夕|百货|百科|三明治|三星|九龙|万科|万达|千岛|一百度|七喜|三里屯|二手|双十一"
 )
@@ -77,6 +78,8 @@ def quantities(folded: str) -> tuple[Quantity, ...]:
 
 
 def _find(folded: str) -> Iterator[Quantity]:
+    if not _MAYBE.search(folded):
+        return
     idioms = {m.start() for m in _NOT_NUMBERS.finditer(folded)}
     for match in _PATTERN.finditer(folded):
         at = match.start()

@@ -109,22 +109,17 @@ class _Words:
     def _without_connectives(self, line: str, gone: list[str]) -> str:
         folded = fold_in_place(line)
         kept = [match.span() for match in _PROTECTED.finditer(line)]
+        kept += [(at, end) for at in self._traps.starts(folded) if (end := self._traps.longest(folded, at))]
         pieces: list[str] = []
-        done = at = 0
-        while at < len(line):
-            if kept and kept[0][0] <= at:
-                at = max(at, kept.pop(0)[1])
-                continue
-            if trap := self._traps.longest(folded, at):
-                at = trap
-                continue
+        done = 0
+        for at in self._inside.starts(folded):
             end = self._inside.longest(folded, at)
-            if end and (not kept or end <= kept[0][0]) and self._removable(line, folded, at, end):
+            if not end or at < done or any(start < end and at < stop for start, stop in kept):
+                continue
+            if self._removable(line, folded, at, end):
                 gone.append(line[at:end])
                 pieces.append(line[done:at])
-                done = at = end
-                continue
-            at += 1
+                done = end
         return "".join((*pieces, line[done:]))
 
     def _removable(self, line: str, folded: str, start: int, end: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from llama_index_condense_plus.rewriting.parser_json import ENTRY, json_question
 from llama_index_condense_plus.types import Edit
@@ -127,6 +128,7 @@ def parse_rewrite(raw: str, original: str) -> ParsedRewrite:
 
 
 _SHOWN = 300
+_MAX_LINE = 4_000
 
 
 def _without_thinking(raw: str) -> tuple[str, str]:
@@ -177,7 +179,7 @@ def _question(text: str, original: str) -> tuple[str, str]:
         text = found
     elif looks_like_json:
         return "", "broken or foreign JSON"
-    line = _one_line(_pick(text, original), original)
+    line = _one_line(_pick(text, original)[:_MAX_LINE], original)
     if _SAME.match(line):
         line = " ".join(original.split())
     if not line or _NOTHING.match(line) or not any(map(str.isalnum, line)):
@@ -283,9 +285,13 @@ def _unquoted(line: str, original: str) -> str:
     return line
 
 
+_PAUSE = re.compile(r"[?？。.!！]+[\"”’」]?\s*(?=\S)|\s*[(（\[【]\s*(?=\S)|\s+[-–—]+\s+")
+_MAX_PAUSES = 64
+
+
 def _without_explanation(line: str) -> str:
     """Return a line without the explanation that follows its question."""
-    for mark in re.finditer(r"[?？。.!！]+[\"”’」]?\s*(?=\S)|\s*[(（\[【]\s*(?=\S)|\s+[-–—]+\s+", line):
+    for mark in islice(_PAUSE.finditer(line), _MAX_PAUSES):
         head = line[: mark.start()] + mark.group().rstrip(" (（[【-–—")
         if _EXPLAINS.match(line[mark.end() :]) and (_QUESTION_END.search(head) or mark.group().strip()[:1] in "(（[【"):
             return head.strip()

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.languages.text import clip, fold, has_han
 from llama_index_condense_plus.protocols import Guard
 from llama_index_condense_plus.rewriting.aliases import AliasTable
 from llama_index_condense_plus.rewriting.cleanup import Cleaner, safe_line
 from llama_index_condense_plus.rewriting.guards import build_guards
+from llama_index_condense_plus.rewriting.guards.features import MAX_CHECKED_CHARS
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.parser import parse_rewrite
 from llama_index_condense_plus.settings import CondensePlusSettings
@@ -22,6 +23,10 @@ from llama_index_condense_plus.types import (
     RewriteResult,
     RewriteStatus,
 )
+
+
+MAX_ORIGINAL_CHARS = 100_000
+"""A longer message is a document: its beginning is what rewrites are compared with."""
 
 
 class Reviewer:
@@ -50,13 +55,15 @@ class Reviewer:
             rewriter: who made it, for the trace.
             language: a lexicon's code; none: by script.
         """
+        original = original[:MAX_ORIGINAL_CHARS]
         parsed = parse_rewrite(raw, original)
         if parsed.text is None:
             return RewriteAttempt(rewriter, raw, error=parsed.problem)
         cleaned, cleaned_edits = self._cleaner.clean(parsed.text, language)
         if not cleaned:
             return RewriteAttempt(rewriter, raw, error="nothing left to search")
-        verdicts = tuple(verdict for guard in self._guards for verdict in _checked(guard, original, cleaned, window))
+        asked = clip(original, MAX_CHECKED_CHARS)
+        verdicts = tuple(verdict for guard in self._guards for verdict in _checked(guard, asked, cleaned, window))
         accepted = all(verdict.passed or verdict.action != "reject" for verdict in verdicts)
         query, alias_edits = self._aliases.apply(cleaned)
         return RewriteAttempt(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.languages.text import has_han
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks, sentences
-from llama_index_condense_plus.rewriting.guards.features import features, grounding, retained
+from llama_index_condense_plus.rewriting.guards.features import features, grounding, retained, folded
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
@@ -61,7 +61,7 @@ class AnswerGuard:
         if self._limits.expansion or not (asks(original) or _is_fragment(original)):
             return ""
         parts = sentences(rewrite) or [rewrite]
-        if "?" not in fold(rewrite) and not asks(parts[0]) and not asks(parts[-1]):
+        if "?" not in folded(rewrite) and not asks(parts[0]) and not asks(parts[-1]):
             return self._unasked(original, rewrite, window)
         return self._explains(original, rewrite, window)
 
@@ -105,13 +105,13 @@ def _is_fragment(text: str) -> bool:
     """Return True for a text without a verb, such as a list of keywords."""
     if text.endswith(".") and text.count(" ") > _SHORT:
         return False
-    return not (_VERBAL_ZH if has_han(text) else _VERBAL_EN).search(fold(text))
+    return not (_VERBAL_ZH if has_han(text) else _VERBAL_EN).search(folded(text))
 
 
 def _asks_late(text: str) -> bool:
     """Return True if the sentence that begins like an answer is itself a question."""
     first = sentences(text)
-    return bool(first) and asks(first[0]) and "?" in fold(first[0])
+    return bool(first) and asks(first[0]) and "?" in folded(first[0])
 
 
 def _repeats(original: str, rewrite: str, window: HistoryWindow) -> str:
@@ -145,7 +145,7 @@ def _adds(original: str, rewrite: str, repeated: str) -> bool:
 @lru_cache(maxsize=4096)
 def bare(text: str) -> str:
     """Return the folded letters and digits of a text."""
-    return "".join(char for char in fold(text[:_COMPARED]) if char.isalnum())
+    return "".join(char for char in folded(text[:_COMPARED]) if char.isalnum())
 
 
 _COMPARED = 4_000

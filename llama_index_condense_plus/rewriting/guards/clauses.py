@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.text import fold, has_han
-from llama_index_condense_plus.rewriting.guards.features import features
+from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.rewriting.guards.features import features, folded
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
 
 _SENTENCE = re.compile(r"[^。！？?!；;\n]+[。！？?!；;\n]*|[。！？?!；;\n]+")
@@ -34,10 +34,10 @@ _CONDITION = re.compile(
 @lru_cache(maxsize=4096)
 def asks(text: str) -> bool:
     """Return True if a text asks or requests something, question mark or not."""
-    folded = fold(text)
-    if "?" in folded:
+    plain = folded(text)
+    if "?" in plain:
         return True
-    return bool((has_han(folded) and _ZH_ASKS.search(folded)) or _EN_ASKS.search(folded))
+    return bool((has_han(plain) and _ZH_ASKS.search(plain)) or _EN_ASKS.search(plain))
 
 
 def sentences(text: str) -> list[str]:

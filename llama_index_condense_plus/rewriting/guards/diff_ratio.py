@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
-from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
+from llama_index_condense_plus.languages.text import clip, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
-from llama_index_condense_plus.rewriting.guards.features import Features, features, grounding, is_common, retained
+from llama_index_condense_plus.rewriting.guards.features import Features, features, folded, grounding, is_common, mistyped, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.settings.sections import DiffRatioSettings
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
@@ -44,7 +44,7 @@ class DiffRatioGuard:
         return [self._retention(original, rewrite), self._novelty(original, rewrite, window)]
 
     def _symmetric(self, original: str, rewrite: str) -> GuardVerdict:
-        before, after = clip(fold(original), _MAX_SYMMETRIC), clip(fold(rewrite), _MAX_SYMMETRIC)
+        before, after = clip(folded(original), _MAX_SYMMETRIC), clip(folded(rewrite), _MAX_SYMMETRIC)
         ratio = 1 - SequenceMatcher(None, before, after, autojunk=False).ratio()
         limit = self._settings.max_symmetric
         return GuardVerdict(f"{self.name}.symmetric", ratio <= limit, "reject", round(ratio, 3), limit)
@@ -85,7 +85,7 @@ class DiffRatioGuard:
         """Compare a text without content, such as thanks, by all its words."""
         before, after = (Counter(token.text.lower() for token in tokenize(text)) for text in (original, rewrite))
         share = sum((after - before).values()) / max(1, sum(after.values()))
-        if _THANKS.search(fold(rewrite)) or _squeezed(features(original)) == _squeezed(features(rewrite)):
+        if _THANKS.search(folded(rewrite)) or _squeezed(features(original)) == _squeezed(features(rewrite)):
             share = 0.0
         limit = max(self._limits.max_novelty, _LEAST_UNRELATED)
         return GuardVerdict(f"{self.name}.novelty", share <= limit, "reject", round(share, 3), limit)
@@ -93,8 +93,8 @@ class DiffRatioGuard:
 
 def _keeps_wording(original: str, rewrite: str) -> bool:
     """Return True if all words of a Latin question but its pronouns stand in the rewrite: one new word may complete it."""
-    before = set(re.findall(r"[a-z']+", fold(original))) - {"it", "that", "this", "them", "there", "one"}
-    return len(before) > 1 and before <= set(re.findall(r"[a-z']+", fold(rewrite)))
+    before = set(re.findall(r"[a-z']+", folded(original))) - {"it", "that", "this", "them", "there", "one"}
+    return len(before) > 1 and before <= set(re.findall(r"[a-z']+", folded(rewrite)))
 
 
 _LEAST_UNRELATED = 0.5
@@ -103,8 +103,8 @@ _THANKS = re.compile(r"thank|\bbye|goodbye|谢谢|多谢|感谢|再见|拜拜")
 
 def _is_thanks(text: str) -> bool:
     """Return True for a text that thanks or takes leave, and does nothing else."""
-    folded = fold(text)
-    return bool(_THANKS.search(folded)) and not asks(text) and not (set(re.findall(r"[a-z']+", folded)) - _THANKING)
+    plain = folded(text)
+    return bool(_THANKS.search(plain)) and not asks(text) and not (set(re.findall(r"[a-z']+", plain)) - _THANKING)
 
 
 _THANKING = frozenset(
@@ -121,7 +121,7 @@ def _share_kept(before: Features, after: Features, kind: bool) -> tuple[float, l
     counted = lost = 0
     words: list[str] = []
     for word in before.words:
-        kept = retained(word, after)
+        kept = retained(word, after) or mistyped(word, after.stems)
         if word.referred and not kept:
             continue
         counted += 1

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from llama_index_condense_plus.languages.stems import common_words, known_words, stem
 from llama_index_condense_plus.languages.synonyms import SYNONYMS_EN, SYNONYMS_ZH
@@ -25,8 +26,7 @@ _DEMONSTRATIVE = re.compile(
 _SPLIT = re.compile(r"[-_/.'’+#]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A content word of a text."""
 
     text: str
@@ -55,10 +55,18 @@ class Features:
     """Content words in order."""
     stems: frozenset[str]
     """Stems of all Latin words, weak ones too."""
+    roots: frozenset[str]
+    """Beginnings of these stems."""
     initials: str
     """First letters of the Latin words in order, a point for each word in lower case."""
     acronyms: frozenset[str]
     """Words in capitals, folded: what capitalised words may spell out."""
+
+
+@lru_cache(maxsize=8192)
+def folded(text: str) -> str:
+    """Return the folded form of a text, computed once per text."""
+    return fold(clip(text, MAX_CHECKED_CHARS))
 
 
 def features(text: str) -> Features:
@@ -68,6 +76,8 @@ def features(text: str) -> Features:
 
 @lru_cache(maxsize=4096)
 def _features(text: str) -> Features:
+    whole = folded(text)
+    aligned = len(whole) == len(text)
     words: list[Word] = []
     stems: set[str] = set()
     initials: list[str] = []
@@ -77,11 +87,11 @@ def _features(text: str) -> Features:
         if token.pos == "x" and not token.text.isalnum():
             referred = False
             continue
-        lowered = fold(token.text)
+        start = token.start
+        lowered = whole[start : start + len(token.text)] if aligned else fold(token.text)
         if _DEMONSTRATIVE.match(lowered):
             referred = True
-        han = has_han(lowered)
-        if han:
+        if lowered[0] > "\u33ff" and has_han(lowered):
             lowered, cut = _without_edges(lowered)
             if not lowered or lowered in WEAK_ZH or token.pos in _EMPTY_TAGS:
                 continue
@@ -99,7 +109,8 @@ def _features(text: str) -> Features:
             continue
         words.append(Word(base, token.text, token.start, token.pos, False, parts if len(parts) > 1 else (), referred))
         referred = False
-    return Features(fold(text), tuple(words), frozenset(stems), "".join(initials), frozenset(acronyms))
+    roots = frozenset(word[:_ROOT] for word in stems if len(word) >= _ROOT and word.isalpha())
+    return Features(whole, tuple(words), frozenset(stems), roots, "".join(initials), frozenset(acronyms))
 
 
 def _without_edges(word: str) -> tuple[str, int]:
@@ -128,6 +139,8 @@ class Grounding:
     """All of it, folded, for look-ups of Chinese words."""
     stems: frozenset[str]
     """Stems of all Latin words."""
+    roots: frozenset[str]
+    """Beginnings of these stems."""
     pairs: frozenset[str]
     """Pairs of neighbouring Chinese characters."""
     acronyms: frozenset[str]
@@ -162,10 +175,11 @@ def grounding(window: HistoryWindow, extra: Iterable[str] = ()) -> Grounding:
 @lru_cache(maxsize=256)
 def _grounding(texts: tuple[str, ...]) -> Grounding:
     found = tuple(features(text) for text in texts if text)
-    folded = "\n".join(fold(text) for text in texts)
+    everything = "\n".join(fold(text) for text in texts)
     stems: frozenset[str] = frozenset().union(*(f.stems for f in found))
     acronyms: frozenset[str] = frozenset().union(*(f.acronyms for f in found))
-    return Grounding(found, folded, stems, han_pairs(folded), acronyms)
+    roots: frozenset[str] = frozenset().union(*(f.roots for f in found))
+    return Grounding(found, everything, stems, roots, han_pairs(everything), acronyms)
 
 
 def han_pairs(folded: str) -> frozenset[str]:
@@ -181,7 +195,7 @@ def retained(word: Word, rewrite: Features) -> bool:
             return True
         # 演员表 → 演员: a longer word that lost one end
         return len(word.text) > 2 and (word.text[:-1] in rewrite.folded or word.text[1:] in rewrite.folded)  # noqa: PLR2004
-    if latin_in(word, rewrite.stems) or shares_root(word, rewrite.stems):
+    if latin_in(word, rewrite.stems) or shares_root(word, rewrite.roots):
         return True
     return not rewrite.stems.isdisjoint(synonyms().get(word.text, ()))
 
@@ -196,20 +210,22 @@ def synonyms() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def shares_root(word: Word, stems: Iterable[str]) -> bool:
-    """Return True if a form of the word is among stems: treatable for treatment, or the word mistyped."""
+def shares_root(word: Word, roots: Container[str]) -> bool:
+    """Return True if another form of the word has one of the roots: treatable, treatment."""
     text = word.text
-    if len(text) <= _ROOT or not text.isalpha():
-        return False
-    root, letters = text[:_ROOT], sorted(text)
-    return any(other.startswith(root) or _mistyped(letters, other, text) for other in stems)
+    return len(text) > _ROOT and text.isalpha() and text[:_ROOT] in roots
 
 
-def _mistyped(letters: list[str], other: str, text: str) -> bool:
-    """Return True if two words of one beginning differ in the order of letters, or in a single letter."""
-    if other[0] != text[0] or abs(len(other) - len(text)) > 1 or len(other) <= _ROOT:
+def mistyped(word: Word, stems: Iterable[str]) -> bool:
+    """Return True if the word is among stems but for the order of letters, or a single letter."""
+    text = word.text
+    return len(text) > _ROOT and text.isalpha() and any(_near(text, other) for other in stems)
+
+
+def _near(text: str, other: str) -> bool:
+    if other[:1] != text[0] or abs(len(other) - len(text)) > 1 or len(other) <= _ROOT:
         return False
-    rest = list(letters)
+    rest = list(text)
     missed = 0
     for char in other:
         if char in rest:

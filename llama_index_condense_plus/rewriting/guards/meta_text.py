@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.text import clip, fold
+from llama_index_condense_plus.languages.text import clip
 from llama_index_condense_plus.rewriting.guards.clauses import sentences
-from llama_index_condense_plus.rewriting.guards.features import features, retained
+from llama_index_condense_plus.rewriting.guards.features import features, retained, folded
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _META = re.compile(
@@ -33,8 +33,8 @@ class MetaTextGuard:
 
     def check(self, original: str, rewrite: str, window: HistoryWindow) -> list[GuardVerdict]:
         """Return a verdict on talk about the task and one on obeyed instructions."""
-        asked = fold(original)
-        found = [m.group() for m in _META.finditer(fold(clip(rewrite, _CHECKED))) if m.group() not in asked]
+        asked = folded(original)
+        found = [m.group() for m in _META.finditer(folded(clip(rewrite, _CHECKED))) if m.group() not in asked]
         obeyed = _obeyed(original, rewrite, window)
         return [
             GuardVerdict(f"{self.name}.task", not found, "reject", float(len(found)), 0.0, ", ".join(found[:3])),
@@ -78,4 +78,4 @@ def _obeyed(original: str, rewrite: str, window: HistoryWindow) -> str:
 def _instructions(text: str) -> tuple[str, ...]:
     """Return the passages of a message that give orders: the sentence that does and the two after it."""
     parts = sentences(clip(text, _CHECKED))
-    return tuple(" ".join(parts[i : i + 3]) for i, part in enumerate(parts) if _INSTRUCTS.search(fold(part)))
+    return tuple(" ".join(parts[i : i + 3]) for i, part in enumerate(parts) if _INSTRUCTS.search(folded(part)))

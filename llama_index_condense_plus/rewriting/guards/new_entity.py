@@ -145,7 +145,7 @@ def _in_other_form(word: Word, question: Features, said: Grounding) -> bool:
     """Return True for another form of a word that was said (billable, bill), and for v3 where version 3 was."""
     if version := _VERSION.fullmatch(word.raw.lower()):
         return version.group(1) in said.stems or version.group(1) in question.stems
-    return word.raw.islower() and (shares_root(word, said.stems) or shares_root(word, question.stems))
+    return word.raw.islower() and (shares_root(word, said.roots) or shares_root(word, question.roots))
 
 
 _VERSION = re.compile(r"(?:v|version)(\d[\d.]*)")

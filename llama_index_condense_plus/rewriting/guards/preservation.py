@@ -7,9 +7,10 @@ from collections import Counter
 from functools import lru_cache
 
 from llama_index_condense_plus.languages.quantities import quantities
-from llama_index_condense_plus.languages.text import fold, has_han, tokenize
+from llama_index_condense_plus.languages.text import has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asking_sentence, asks
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
+from llama_index_condense_plus.rewriting.guards.features import folded
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _QUOTED = re.compile(
@@ -33,6 +34,7 @@ _NOT_NEGATION_ZH = frozenset(
     没错 没问题 没关系 没事 没准 没想到 没听说 未来 未知 未婚妻 未婚夫 无论 无线 无线电 无锡 无数 无非 无疑 无比 无聊 无敌 非常 非洲 非凡 非得 别人 别的 别墅 别名 别称 莫斯科 莫名 莫非 免费 免得 免疫
     """.split()
 )
+_LATIN = re.compile(r"[a-z]")
 _NEGATION_ZH = re.compile(
     r"^(?:不|没|没有|未|无|非|别|勿|不是|除了|除|除外|免)$|^(?:不|未|无|没|非|勿|禁).|^[别休]\w|不[了到得上起]|^(?:从不|从未|尚未|并非|并不|绝不|毫无|毫不|禁止|拒绝)"
 )
@@ -81,7 +83,7 @@ _TAIL = 200
 
 
 def _lost_numbers(before: str, after: str) -> list[str]:
-    here, there = quantities(fold(before)), quantities(fold(after))
+    here, there = quantities(folded(before)), quantities(folded(after))
     if not here and not any(quantity.reference for quantity in there):
         return []
     wanted = Counter(q.value for q in here if not q.reference)
@@ -106,23 +108,19 @@ def _same_number(value: str, found: Counter[str], after: str) -> bool:
     """Return True for 08 → 2008, and for a number that became part of a name (GTE-3000)."""
     if any(other.endswith(value) and len(value) == 2 and len(other) == 4 for other in found):  # noqa: PLR2004
         return True
-    return bool(re.search(rf"(?<=[a-z][-_ ]){re.escape(value)}(?!\d)|(?<=[a-z]){re.escape(value)}(?!\d)", fold(after)))
+    return bool(re.search(rf"(?<=[a-z][-_ ]){re.escape(value)}(?!\d)|(?<=[a-z]){re.escape(value)}(?!\d)", folded(after)))
 
 
 @lru_cache(maxsize=4096)
 def negations(text: str) -> tuple[str, ...]:
     """Return the words of a text that negate; tags, idioms and A-not-A questions are none."""
-    folded = fold(text)
+    plain = folded(text)
     found: list[str] = []
-    if has_han(folded):
-        plain = _A_NOT_A.sub("", folded)
-        found += [
-            t.text
-            for t in tokenize(plain)
-            if has_han(t.text) and t.text not in _NOT_NEGATION_ZH and _NEGATION_ZH.search(t.text)
-        ]
-    if any("a" <= char <= "z" for char in folded):
-        found += [m.group() for m in _NEGATION_EN.finditer(_NEGATION_EN_PADDING.sub(" ", folded))]
+    if has_han(plain):
+        told = _A_NOT_A.sub("", plain)
+        found += [t.text for t in tokenize(text if told == plain else told) if _NEGATION_ZH.search(t.text) and t.text not in _NOT_NEGATION_ZH]
+    if _LATIN.search(plain):
+        found += [m.group() for m in _NEGATION_EN.finditer(_NEGATION_EN_PADDING.sub(" ", plain))]
     return tuple(found)
 
 
@@ -139,8 +137,8 @@ _SCANNED = 2_000
 
 
 def _lost_quotes(before: str, after: str) -> list[str]:
-    folded = _squeezed(after)
-    return [quoted for quoted in _quoted(before) if _squeezed(quoted) not in folded]
+    quotes = _quoted(before)
+    return [quoted for quoted in quotes if _squeezed(quoted) not in _squeezed(after)]
 
 
 def _quoted(text: str) -> list[str]:
@@ -148,7 +146,7 @@ def _quoted(text: str) -> list[str]:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r"[\s.,!?，。！？]", "", fold(text))
+    return re.sub(r"[\s.,!?，。！？]", "", folded(text))
 
 
 def _lost_identifiers(before: str, after: str) -> list[str]:
@@ -156,22 +154,22 @@ def _lost_identifiers(before: str, after: str) -> list[str]:
     if not here:
         return []
     there = {_normal(code) for code in identifiers(after)}
-    folded = re.sub(r"[-_\s]", "", fold(after))
+    squeezed = re.sub(r"[-_\s]", "", folded(after))
     return [
-        code for code in here if _normal(code) not in there and not _stands_alone(_normal(code), folded, fold(after))
+        code for code in here if _normal(code) not in there and not _stands_alone(_normal(code), squeezed, folded(after))
     ]
 
 
-def _stands_alone(code: str, squeezed: str, folded: str) -> bool:
+def _stands_alone(code: str, squeezed: str, plain: str) -> bool:
     """Return True if a code occurs with other spacing, and not as part of a longer one."""
     if code not in squeezed:
         return False
     loose = r"[-_\s]?".join(map(re.escape, code))
-    return re.search(rf"(?<![a-z0-9]){loose}(?![a-z0-9]|[-_./]\w)", folded) is not None
+    return re.search(rf"(?<![a-z0-9]){loose}(?![a-z0-9]|[-_./]\w)", plain) is not None
 
 
 def _normal(code: str) -> str:
-    return re.sub(r"[-_\s]", "", fold(code)).rstrip("./:")
+    return re.sub(r"[-_\s]", "", folded(code)).rstrip("./:")
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.rewriting.guards.features import folded
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _ZH = re.compile(
@@ -34,7 +35,7 @@ class UnresolvedReferenceGuard:
 @lru_cache(maxsize=4096)
 def references(text: str) -> tuple[str, ...]:
     """Return the referring words of a text."""
-    folded = fold(text)
-    if has_han(folded):
-        return tuple(m.group() for m in _ZH.finditer(_NOT_ZH.sub("", folded)))
-    return tuple(m.group() for m in _EN.finditer(_EXPLETIVE.sub(" ", folded)))
+    plain = folded(text)
+    if has_han(plain):
+        return tuple(m.group() for m in _ZH.finditer(_NOT_ZH.sub("", plain)))
+    return tuple(m.group() for m in _EN.finditer(_EXPLETIVE.sub(" ", plain)))
