@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -67,7 +69,9 @@ def train_trigger(rows: Iterable[Mapping[str, Any]], output: str | Path) -> Line
     """
     turns = [_turn(number, row) for number, row in enumerate(rows)]
     if len({turn.need for turn in turns}) < 2:  # noqa: PLR2004  both labels
-        raise ConfigurationError("Training needs turns that need a rewrite and turns that need none; one label has none.")
+        raise ConfigurationError(
+            "Training needs turns that need a rewrite and turns that need none; one label has none."
+        )
     model = fit([*turns, *own_turns()])
     model.dump(Path(output))
     return model
@@ -90,7 +94,13 @@ def own_turns() -> list[TrainingTurn]:
             else:
                 turns.append(
                     TrainingTurn(
-                        text, window_of(history), mark == "+", f"own-{language}", str(conversation), 0.5, calibrates=False
+                        text,
+                        window_of(history),
+                        mark == "+",
+                        f"own-{language}",
+                        str(conversation),
+                        0.5,
+                        calibrates=False,
                     )
                 )
     return turns
@@ -105,9 +115,8 @@ def fit(turns: Sequence[TrainingTurn]) -> LinearModel:
     """Train on all turns; the offset and the languages' offsets are set on scores from cross-validation."""
     prepared = [Prepared.of(turn) for turn in turns]
     held_out = cross_validated(prepared)
-    weights, _ = _fitted(prepared)
-    model = _calibrated(weights, prepared, held_out)
-    return model
+    weights, _ = fitted(prepared)
+    return calibrated(weights, prepared, held_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +129,19 @@ class Prepared:
     """Its features."""
     ruled: bool | None
     """What a rule decides, if one does."""
+    language: str
+    """The message's language."""
 
     @staticmethod
     def of(turn: TrainingTurn) -> Prepared:
         """Read a turn."""
-        ruled, found = _reader().examine(turn.message, turn.window)
-        return Prepared(turn, frozenset(found), ruled)
+        language, ruled, found = _reader().examine(turn.message, turn.window)
+        return Prepared(turn, frozenset(found), ruled, language)
 
 
+@cache
 def _reader() -> RuleTrigger:
-    if not _READER:
-        _READER.append(RuleTrigger(CondensePlusSettings()))
-    return _READER[0]
-
-
-_READER: list[RuleTrigger] = []
+    return RuleTrigger(CondensePlusSettings())
 
 
 def cross_validated(prepared: Sequence[Prepared], folds: int = FOLDS) -> list[float]:
@@ -145,20 +152,22 @@ def cross_validated(prepared: Sequence[Prepared], folds: int = FOLDS) -> list[fl
     mine = [fold[p.turn.group, p.turn.conversation] for p in prepared]
     sums = [0.0] * len(prepared)
     for number in range(folds):
-        _, score = _fitted([p for p, of in zip(prepared, mine, strict=True) if of != number])
+        _, score = fitted([p for p, of in zip(prepared, mine, strict=True) if of != number])
         for index, of in enumerate(mine):
             if of == number:
-                sums[index] = score(prepared[index].found)
+                sums[index] = total(prepared[index], score)
     return sums
 
 
-def _fitted(prepared: Sequence[Prepared]) -> tuple[dict[str, float], Callable[[Iterable[str]], float]]:
+def fitted(prepared: Sequence[Prepared]) -> tuple[dict[str, float], Callable[[Iterable[str]], float]]:
     """Return weights (the intercept under "") and the function that sums them."""
     try:
         from scipy.sparse import csr_matrix  # noqa: PLC0415 - only needed for training
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
     except ImportError:
-        raise ConfigurationError("Training needs scikit-learn: pip install 'llama-index-condense-plus[train]'") from None
+        raise ConfigurationError(
+            "Training needs scikit-learn: pip install 'llama-index-condense-plus[train]'"
+        ) from None
     live = [p for p in prepared if p.found and p.turn.weight > 0]
     sizes = Counter((p.turn.group, p.turn.need) for p in live)
     loads = [p.turn.weight * GROUP_WEIGHT / max(sizes[p.turn.group, p.turn.need], MIN_GROUP) for p in live]
@@ -177,19 +186,29 @@ def _fitted(prepared: Sequence[Prepared]) -> tuple[dict[str, float], Callable[[I
     return weights, lambda found: weights[""] + sum(weights.get(name, 0.0) for name in found)
 
 
-def _calibrated(weights: dict[str, float], prepared: Sequence[Prepared], sums: Sequence[float]) -> LinearModel:
-    """Return the model with offsets, one for each language, at which every calibrated group reaches its recall."""
-    needed: dict[str, float] = {}
+def total(prepared: Prepared, score: Callable[[Iterable[str]], float]) -> float:
+    """Return a turn's sum; one that a rule decides has an infinite one."""
+    if prepared.ruled is None:
+        return score(prepared.found)
+    return math.inf if prepared.ruled else -math.inf
+
+
+def calibrated(weights: Mapping[str, float], prepared: Sequence[Prepared], sums: Sequence[float]) -> LinearModel:
+    """Return the model with offsets, one for each language, at which every calibrated group reaches its recall.
+
+    Args:
+        weights: trained weights, the intercept under "".
+        prepared: the turns.
+        sums: their sums under models that have not seen them.
+    """
+    result = {name: weight for name, weight in weights.items() if name}
     for language in ("zh", "en"):
         groups: dict[str, list[float]] = {}
-        for p, total in zip(prepared, sums, strict=True):
-            if p.turn.calibrates and p.turn.need and (f"l:{language}" in p.found):
-                groups.setdefault(p.turn.group, []).append(total)
+        for item, value in zip(prepared, sums, strict=True):
+            if item.turn.calibrates and item.turn.need and item.language == language:
+                groups.setdefault(item.turn.group, []).append(value)
         cuts = [sorted(values)[int((1 - TARGET_RECALL) * len(values))] for values in groups.values()]
-        needed[language] = min(cuts, default=0.0)
-    result = {name: weight for name, weight in weights.items() if name}
-    for language, cut in needed.items():
-        result[f"l:{language}"] = result.get(f"l:{language}", 0.0) - cut
+        result[f"l:{language}"] = result.get(f"l:{language}", 0.0) - min(cuts, default=0.0)
     return LinearModel(result, weights[""])
 
 
@@ -200,4 +219,6 @@ def _turn(number: int, row: Mapping[str, Any]) -> TrainingTurn:
         window = window_of(row["history"])
     except (KeyError, TypeError) as error:
         raise ConfigurationError(f"Row {number} has no {error}; a row needs message, history and need.") from None
-    return TrainingTurn(str(message), window, bool(need), str(row.get("group", "log")), str(row.get("conversation", number)))
+    return TrainingTurn(
+        str(message), window, bool(need), str(row.get("group", "log")), str(row.get("conversation", number))
+    )
