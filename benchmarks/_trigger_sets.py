@@ -41,10 +41,10 @@ def window_of(history: list[tuple[str, str]]) -> HistoryWindow:
 
 def labelled_turns(name: str) -> list[LabelledTurn]:
     """Return a set's questions that have a history and a label."""
-    return [turn for row in load(_FILES[name]) if row["history"] for turn in _turn(name, row)]
+    return [turn for row in load(FILES[name]) if row["history"] for turn in _turn(name, row)]
 
 
-_FILES = {"kdconv": "kdconv_zh_dev", "gecor": "gecor_task", "cast19": "cast19", "alexa": "alexa_cqr"}
+FILES = {"kdconv": "kdconv_zh_dev", "gecor": "gecor_task", "cast19": "cast19", "alexa": "alexa_cqr"}
 
 
 def _turn(name: str, row: dict[str, Any]) -> Iterator[LabelledTurn]:

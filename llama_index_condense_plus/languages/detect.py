@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.rarity import rarity_classes
+
 UNKNOWN = "und"
 """Code of a language that is not known here."""
 SAMPLE = 400
 """Characters that are looked at."""
-FEW_WORDS = 5
-"""A longer message in Latin letters shows at least one frequent word of its language."""
+FEW_WORDS = 3
+"""So few words in Latin letters without a sign of another language are taken for English: names and codes."""
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa\u30fd-\u30ff]")
@@ -59,17 +61,18 @@ def _detect(text: str) -> str:
         return "ja"
     if hangul and hangul > han:
         return "ko"
-    letters = sum(map(len, _WORDS.findall(text)))
-    if han and (han * 3 >= letters or _CHINESE_ONLY.search(text)) and not _quoted_only(text):
+    if han and not _quoted_only(text):
         return "zh"
     return _latin(text)
 
 
 def _quoted_only(text: str) -> bool:
     """Return True if the Chinese characters are no part of an English sentence's own words."""
+    if _CHINESE_ONLY.search(text):
+        return False
     words = text.lower().split()
     english = sum("en" in _OF_WORD.get(word.strip("?,.!\"'"), ()) for word in words)
-    return english >= 2 and english * 2 >= len(words) - 2
+    return english > 1 and english * 2 >= len(words) - 2
 
 
 def _latin(text: str) -> str:
@@ -85,5 +88,8 @@ def _latin(text: str) -> str:
     best = max(scores, key=lambda code: (scores[code], code == "en"))
     if scores[best] > 0.0 and (best == "en" or scores[best] > scores["en"]):
         return best
-    foreign = sum(len(word) for word in words if not word.isascii())
-    return UNKNOWN if foreign * 4 > sum(map(len, words)) or len(words) > FEW_WORDS else "en"
+    if any(not word.isascii() for word in words):
+        return UNKNOWN
+    ranks = rarity_classes("en")
+    known = sum(word in ranks or word + "s" in ranks for word in words)
+    return "en" if len(words) <= FEW_WORDS or known * 2 >= len(words) else UNKNOWN

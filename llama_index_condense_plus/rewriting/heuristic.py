@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
     CONTENT,
@@ -13,10 +15,9 @@ from llama_index_condense_plus.rewriting.reading import (
     Reading,
 )
 from llama_index_condense_plus.settings.sections import TriggerSettings
-from llama_index_condense_plus.types import Cue, TriggerDecision, TriggerReason
+from llama_index_condense_plus.types import Cue, TriggerReason
 
 REASONS = (
-    ("pronoun", TriggerReason.PRONOUN),
     ("back_reference", TriggerReason.BACK_REFERENCE),
     ("slot_filling", TriggerReason.SLOT_FILLING),
     ("ordinal", TriggerReason.ORDINAL),
@@ -27,30 +28,51 @@ REASONS = (
     ("short", TriggerReason.SHORT),
 )
 """Cues that fire, strongest first."""
+STRONG = frozenset(("back_reference", "slot_filling", "continuation", "open_phrase"))
+"""Cues that fire even where the message carries a name."""
+WEAK = frozenset(("opener", "ordinal", "comparison", "ellipsis", "short"))
+"""Cues that fire where it carries none."""
 RARE = {"zh": 3, "en": 4}
 """Class of rarity from which an unseen word may name something of its own."""
 
 
-def judge(reading: Reading, history: HistoryReading, settings: TriggerSettings) -> TriggerDecision:
-    """Decide by rules.
+def rule_score(cues: Sequence[Cue], *, complete: bool) -> float:
+    """Return the score of the rules: how sure they are that a rewrite is needed, in steps.
+
+    Args:
+        cues: every cue of the message.
+        complete: whether the message says itself what it is about.
+    """
+    names = {cue.name for cue in cues}
+    if names & STRONG:
+        return 0.9
+    if not complete:
+        return 0.8 if names & WEAK else 0.6
+    return 0.3 if names & WEAK else 0.1
+
+
+def reason_of(
+    reading: Reading, history: HistoryReading, cues: Sequence[Cue], *, fires: bool, complete: bool
+) -> TriggerReason:
+    """Return the strongest reason for a decision.
 
     Args:
         reading: the message.
         history: the conversation.
-        settings: ``short_max_chars`` and ``short_max_words``.
+        cues: every cue.
+        fires: the decision.
+        complete: whether the message says itself what it is about.
     """
-    cues = context_cues(reading, history, settings)
-    complete = is_complete(reading, history)
-    for name, reason in REASONS:
-        if name in ("comparison", "opener", "short", "continuation", "ordinal", "ellipsis") and complete:
-            continue
-        if any(cue.name == name for cue in cues):
-            return TriggerDecision(True, reason, reading.language, cues)
-    if complete:
-        fresh = not any(history.seen(word) for word, cls in _content(reading))
-        reason = TriggerReason.NEW_TOPIC if fresh else TriggerReason.SELF_CONTAINED
-        return TriggerDecision(False, reason, reading.language, cues)
-    return TriggerDecision(True, TriggerReason.ELLIPSIS, reading.language, cues)
+    if fires:
+        if reading.open_pronouns:
+            return TriggerReason.PRONOUN
+        names = {cue.name for cue in cues}
+        for name, reason in REASONS:
+            if name in names:
+                return reason
+        return TriggerReason.LEARNED if complete else TriggerReason.ELLIPSIS
+    known = any(history.seen(word) for word, _ in _content(reading))
+    return TriggerReason.SELF_CONTAINED if known else TriggerReason.NEW_TOPIC
 
 
 def context_cues(reading: Reading, history: HistoryReading, settings: TriggerSettings) -> tuple[Cue, ...]:

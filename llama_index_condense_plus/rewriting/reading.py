@@ -38,7 +38,7 @@ class Reading:
     cues: tuple[Cue, ...]
     """Signs found in the message alone."""
     open_pronouns: int
-    """References without anything in the message that they could mean."""
+    """References in the asking clause without anything in the message that they could mean."""
     bound_pronouns: int
     """References that the message itself may explain."""
 

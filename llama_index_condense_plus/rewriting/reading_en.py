@@ -23,24 +23,22 @@ from llama_index_condense_plus.rewriting.reading import (
 )
 from llama_index_condense_plus.types import Cue
 
-WH = frozenset("what who whose whom which when where why how what's who's where's how's whats".split())
-BE = frozenset("is was are were be been isn't wasn't aren't 's being".split())
-DETERMINERS = frozenset("a an the some any no every each my your our another this that these those".split())
-PREPOSITIONS = frozenset("of in on at to for from with by about after before than like into over under as".split())
+WH = frozenset(["what", "who", "whose", "whom", "which", "when", "where", "why", "how", "what's", "who's", "where's", "how's", "whats"])
+BE = frozenset(["is", "was", "are", "were", "be", "been", "isn't", "wasn't", "aren't", "'s", "being"])
+DETERMINERS = frozenset(["a", "an", "the", "some", "any", "no", "every", "each", "my", "your", "our", "another", "this", "that", "these", "those"])
+PREPOSITIONS = frozenset(["of", "in", "on", "at", "to", "for", "from", "with", "by", "about", "after", "before", "than", "like", "into", "over", "under", "as"])
 THINKING = frozenset(
-    "say says said think know believe mean means sure fact feel hope guess suppose understand see hear heard read assume claim claims find ensure so such "
-    "show shows prove believe suggest suggests clear true likely possible given provided now except".split()
+    ["say", "says", "said", "think", "know", "believe", "mean", "means", "sure", "fact", "feel", "hope", "guess", "suppose", "understand", "see", "hear", "heard", "read", "assume", "claim", "claims", "find", "ensure", "so", "such", "show", "shows", "prove", "believe", "suggest", "suggests", "clear", "true", "likely", "possible", "given", "provided", "now", "except"]
 )
 BOUNDARIES = frozenset(
-    "and but or if when because while so then , ; . ? ! : since although that as before after".split()
+    ["and", "but", "or", "if", "when", "because", "while", "so", "then", ",", ";", ".", "?", "!", ":", "since", "although", "that", "as", "before", "after"]
 )
 EXPLETIVE_ADJECTIVES = frozenset(
-    "possible impossible necessary true legal illegal safe unsafe better best worth ok okay good bad hard easy difficult common normal important useful "
-    "advisable mandatory required allowed likely healthy dangerous wrong right time too raining snowing cold hot sunny cloudy dark late early far".split()
+    ["possible", "impossible", "necessary", "true", "legal", "illegal", "safe", "unsafe", "better", "best", "worth", "ok", "okay", "good", "bad", "hard", "easy", "difficult", "common", "normal", "important", "useful", "advisable", "mandatory", "required", "allowed", "likely", "healthy", "dangerous", "wrong", "right", "time", "too", "raining", "snowing", "cold", "hot", "sunny", "cloudy", "dark", "late", "early", "far"]
 )
-EXPLETIVE_TAILS = frozenset("to that if for when".split())
-POSSESSIVES = frozenset("its his her their".split())
-PERSONAL = frozenset("he him his she her he's she's himself herself hers".split())
+EXPLETIVE_TAILS = frozenset(["to", "that", "if", "for", "when"])
+POSSESSIVES = frozenset(["its", "his", "her", "their"])
+PERSONAL = frozenset(["he", "him", "his", "she", "her", "he's", "she's", "himself", "herself", "hers"])
 VERB_ENDINGS = ("ed", "ing")
 OPEN_QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」", "『": "』", "《": "》"}
 
@@ -66,9 +64,9 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         min(ranks.get(word, RAREST), ranks.get(stemmed, RAREST)) if kind in "nac" else 0
         for word, stemmed, kind in zip(lower, words, classes, strict=True)
     )
+    clause = _clause(text, tokens)
     cues: list[Cue] = []
-    bound = 0
-    opened = 0
+    opened = bound = 0
     for index, word in enumerate(lower):
         if word not in lexicon.pronouns or quoted[index] or index in masked or classes[index] == NAME:
             continue
@@ -79,7 +77,7 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
             bound += 1
             cues.append(Cue("bound_pronoun", tokens[index].text, tokens[index].start))
         else:
-            opened += 1
+            opened += clause[0] <= index < clause[1]
             cues.append(Cue("pronoun", tokens[index].text, tokens[index].start))
     cues.extend(_phrase_cues(hits, tokens, text))
     return Reading(
@@ -89,7 +87,7 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         starts=tuple(token.start for token in tokens),
         classes="".join(classes),
         rarity=rarity,
-        clause=_clause(text, tokens),
+        clause=clause,
         cues=tuple(sorted(cues, key=lambda cue: cue.start)),
         open_pronouns=opened,
         bound_pronouns=bound,
@@ -143,9 +141,7 @@ def _classes(
             found.append(PUNCTUATION)
             fresh = fresh or written in ".?!:\n"
             continue
-        if inside or _is_code(written):
-            found.append(NAME)
-        elif capitals and not fresh and written[0].isupper() and word not in ("i", "i'm", "i'd", "i'll", "i've"):
+        if inside or _is_code(written) or (capitals and not fresh and written[0].isupper() and word not in ("i", "i'm", "i'd", "i'll", "i've")):
             found.append(NAME)
         elif token.pos == "m":
             found.append(NUMBER)
@@ -187,7 +183,7 @@ def _refers(index: int, words: Sequence[str], classes: Sequence[str]) -> bool:
             after in ("is", "are", "was", "can", "has", "serves", "have") and index and classes[index - 1] in "nac"
         )
     if word in ("this", "these"):
-        return not (after in ("year", "month", "week", "morning", "afternoon", "evening", "weekend", "days"))
+        return after not in ("year", "month", "week", "morning", "afternoon", "evening", "weekend", "days")
     if word == "those":
         return after not in ("who", "with", "that", "in", "of")
     return True
@@ -245,6 +241,7 @@ def _names_something(index: int, words: Sequence[str], classes: Sequence[str], *
     return (
         before in DETERMINERS
         or before in PREPOSITIONS
+        or before in BE
         or words[index].endswith("s")
         or (bool(index) and classes[index - 1] in "ca")
     )
@@ -253,7 +250,7 @@ def _names_something(index: int, words: Sequence[str], classes: Sequence[str], *
 def _phrase_cues(hits: Sequence[Hit], tokens: Sequence[Token], text: str) -> list[Cue]:
     cues = []
     for kind, start, end in hits:
-        if kind in ("not_pronoun", "comparative_word"):
+        if kind in ("not_pronoun", "pronoun"):
             continue
         if kind == "opener" and start > 1:
             continue

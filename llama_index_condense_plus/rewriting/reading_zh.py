@@ -9,7 +9,7 @@ from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
-from llama_index_condense_plus.rewriting.phrasebook import Hit, Phrasebook
+from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
     CONTENT,
@@ -28,9 +28,10 @@ PERSON_TAGS = frozenset(("nr", "nrt", "nrfg", "nz"))
 OPEN_QUOTES = {"《": "》", "“": "”", "「": "」", "『": "』", "【": "】", '"': '"', "`": "`", "〈": "〉"}
 BARE = frozenset("其该此")
 """Pronouns that are one only before a noun."""
-DANGLING = frozenset(("这", "那"))
 PERSONS = frozenset(("male", "female", "person"))
-NOUN_OR_VERB = frozenset("nvaijlbdtszg")
+NOUNS = frozenset("nlijzx")
+PIECES = frozenset(("g", "ng", "nr", "nz", "zg", "vg", "ag", "tg", "j", "x", "nrfg", "nrt"))
+"""Tags of single characters that stand side by side only in a name."""
 
 
 def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
@@ -54,6 +55,7 @@ def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         (ranks if has_han(word) else english).get(word, RAREST) if kind in "nac" else 0
         for word, kind in zip(words, classes, strict=True)
     )
+    first, last = asking_span(text)
     at_start = {start: index for index, start in enumerate(starts)}
     cues: list[Cue] = []
     opened = bound = 0
@@ -70,13 +72,14 @@ def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         index = at_start.get(start)
         if index is not None:
             classes[index] = PRONOUN
-        if _has_antecedent(phrase, start, text, tokens, classes, lexicon, quoted):
+        if _title_follows(end, last, quoted, text) or _has_antecedent(
+            phrase, start, tokens, classes, words, rarity, lexicon, quoted
+        ):
             bound += 1
             cues.append(Cue("bound_pronoun", text[start:end], start))
         else:
-            opened += 1
+            opened += first <= start < last
             cues.append(Cue("pronoun", text[start:end], start))
-    first, last = asking_span(text)
     return Reading(
         language="zh",
         text=text,
@@ -138,25 +141,43 @@ def _refers(phrase: str, start: int, folded: str, tokens: Sequence[Token], at_st
 def _has_antecedent(
     phrase: str,
     start: int,
-    text: str,
     tokens: Sequence[Token],
     classes: Sequence[str],
+    words: Sequence[str],
+    rarity: Sequence[int],
     lexicon: Lexicon,
     quoted: Sequence[tuple[int, int]],
 ) -> bool:
     """Return True if the message itself may say what a pronoun stands for: a fitting name before it."""
     kind = lexicon.pronoun_classes.get(phrase, "thing")
-    for token, cls in zip(tokens, classes, strict=True):
+    if kind == "time":
+        return False
+    for index, (token, cls) in enumerate(zip(tokens, classes, strict=True)):
         if token.start >= start:
             return False
-        if cls != NAME:
-            continue
-        if kind in PERSONS and token.pos not in PERSON_TAGS and not _inside(token.start, quoted):
-            continue
-        if kind == "time":
-            continue
-        return True
+        if cls == NAME:
+            if kind not in PERSONS or token.pos in PERSON_TAGS or _inside(token.start, quoted):
+                return True
+        elif cls == CONTENT and _may_name(index, tokens, words, rarity):
+            return True
     return False
+
+
+def _title_follows(end: int, last: int, quoted: Sequence[tuple[int, int]], text: str) -> bool:
+    """Return True for 他的《…》: what is asked about is named after the pronoun, in the same clause."""
+    return any(
+        end <= first < last and text[first] == "《" and not any(mark in text[end:first] for mark in "，。,？?！!")
+        for first, _ in quoted
+    )
+
+
+def _may_name(index: int, tokens: Sequence[Token], words: Sequence[str], rarity: Sequence[int]) -> bool:
+    """Return True for a rare noun, or for pieces of a name that the dictionary does not hold."""
+    token = tokens[index]
+    if len(words[index]) > 1:
+        return rarity[index] == RAREST and token.pos[0] in NOUNS
+    after = tokens[index + 1] if index + 1 < len(tokens) else None
+    return token.pos in PIECES and after is not None and len(after.text) == 1 and after.pos in PIECES
 
 
 def _classes(
@@ -175,7 +196,7 @@ def _classes(
             found.append(ATTRIBUTE)
         elif token.pos == "m":
             found.append(NUMBER)
-        elif word in lexicon.function_words or token.pos[0] in FUNCTION_TAGS and token.pos != "eng":
+        elif word in lexicon.function_words or (token.pos[0] in FUNCTION_TAGS and token.pos != "eng"):
             found.append(FUNCTION)
         elif token.pos in NAME_TAGS and len(word) > 1:
             found.append(NAME)

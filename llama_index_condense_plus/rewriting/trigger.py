@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+
 from llama_index_condense_plus.languages import detect_language, lexicon_for
 from llama_index_condense_plus.languages.base import Lexicon
+from llama_index_condense_plus.languages.detect import UNKNOWN
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
-from llama_index_condense_plus.rewriting.heuristic import judge
+from llama_index_condense_plus.rewriting.features import features
+from llama_index_condense_plus.rewriting.heuristic import context_cues, is_complete, reason_of, rule_score
+from llama_index_condense_plus.rewriting.learned import LinearModel, read_model_file, shipped_model
 from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
 from llama_index_condense_plus.rewriting.reading import READ_CHARS, HistoryReading, Reading, read_history
 from llama_index_condense_plus.rewriting.reading_en import read_english
@@ -17,15 +23,17 @@ from llama_index_condense_plus.types import Cue, HistoryWindow, TriggerDecision,
 
 SMALL_TALK_CHARS = 120
 """Longer messages are no small talk."""
-_READERS = {"zh": read_chinese, "en": read_english}
+_READERS: dict[str, Callable[[str, Lexicon, Phrasebook], Reading]] = {"zh": read_chinese, "en": read_english}
 
 
-def build_trigger(settings: CondensePlusSettings, llm_trigger: Trigger | None = None) -> Trigger:
+def build_trigger(settings: CondensePlusSettings) -> Trigger:
     """Return the trigger that the settings ask for.
 
     Args:
         settings: its ``trigger`` and ``languages`` sections are read.
-        llm_trigger: a trigger that is asked where the gate is undecided; none by default.
+
+    Raises:
+        ConfigurationError: ``trigger.weights_file`` cannot be read or holds no trained gate.
     """
     mode = settings.trigger.mode
     if mode in ("always", "never"):
@@ -62,7 +70,8 @@ class _Language:
         self.lexicon = lexicon
         self.small_talk = SmallTalk(lexicon, by_word=by_word)
         self.by_word = by_word
-        self.book = Phrasebook(
+        self.reader = _READERS.get(lexicon.code) if lexicon.models_ellipsis else None
+        self._book = Phrasebook(
             {
                 "not_pronoun": lexicon.not_pronouns,
                 "pronoun": lexicon.pronouns,
@@ -73,6 +82,15 @@ class _Language:
             },
             by_word=by_word,
         )
+        self._read = lru_cache(maxsize=1024)(self._read_anew)
+
+    def _read_anew(self, text: str) -> Reading:
+        reader = self.reader or read_english
+        return reader(text, self.lexicon, self._book)
+
+    def read(self, text: str) -> Reading:
+        """Return the message as the gate sees it; a message is read once."""
+        return self._read(text)
 
     def units(self, text: str) -> list[str]:
         """Return a message's words or characters without punctuation."""
@@ -83,52 +101,93 @@ class _Language:
 
 
 class RuleTrigger:
-    """The hard rules, and a judgement of what they leave open.
+    """The hard rules, and a judgement of what they leave open: by pronouns, by rules, or by the linear model.
 
     Args:
         settings: its ``trigger`` and ``languages`` sections are read.
+
+    Raises:
+        ConfigurationError: ``trigger.weights_file`` cannot be read or holds no trained gate.
     """
 
     def __init__(self, settings: CondensePlusSettings) -> None:
         self._settings = settings
         self._languages: dict[str, _Language] = {}
         self._hints = tuple(fold(hint) for hint in settings.trigger.follow_up_hints if hint.strip())
+        file = settings.trigger.weights_file
+        self._own_model = read_model_file(file) if file else None
 
     def decide(self, message: str, window: HistoryWindow) -> TriggerDecision:
         """Decide on one message; never raises."""
         text = clip(message, READ_CHARS)
-        language = detect_language(text)
         if not text.strip():
-            return TriggerDecision(False, TriggerReason.BLANK, language)
+            return TriggerDecision(False, TriggerReason.BLANK, UNKNOWN)
+        language = detect_language(text)
         if not window:
             return TriggerDecision(False, TriggerReason.NO_HISTORY, language)
-        known = self._languages.get(language)
-        if known is None:
-            known = self._languages.setdefault(language, _Language(lexicon_for(language, self._settings)))
+        known = self._language(language)
         history = read_history(window)
-        talk = known.small_talk.parts(known.units(text)) if len(text) <= SMALL_TALK_CHARS else None
-        if talk and not (talk[1] and not talk[0] and history.asks):
-            return TriggerDecision(False, TriggerReason.SMALL_TALK, language, (Cue("small_talk", text, 0),))
-        if talk:
-            return TriggerDecision(True, TriggerReason.SLOT_FILLING, language, (Cue("slot_filling", text, 0),))
-        reader = _READERS.get(language)
-        if reader is None or not known.lexicon.models_ellipsis:
-            return TriggerDecision(True, TriggerReason.UNKNOWN_LANGUAGE, language)
-        reading = reader(text, known.lexicon, known.book)
-        hint = self._hint(text)
-        if hint:
-            return TriggerDecision(True, TriggerReason.OPENER, language, (hint, *reading.cues))
-        return self._judge(reading, history)
-
-    def _judge(self, reading: Reading, history: HistoryReading) -> TriggerDecision:
-        if self._settings.trigger.mode == "pronoun":
+        ruled = self._rule(text, known, history)
+        if ruled is not None:
+            return ruled
+        reading = known.read(text)
+        mode = self._settings.trigger.mode
+        if mode == "pronoun":
             fires = reading.open_pronouns + reading.bound_pronouns > 0
             reason = TriggerReason.PRONOUN if fires else TriggerReason.SELF_CONTAINED
-            return TriggerDecision(fires, reason, reading.language, reading.cues)
-        return judge(reading, history, self._settings.trigger)
+            return TriggerDecision(fires, reason, language, reading.cues)
+        cues = context_cues(reading, history, self._settings.trigger)
+        complete = is_complete(reading, history)
+        score = None
+        if not reading.open_pronouns:
+            learned = mode == "learned"
+            score = self._model.score(features(reading, history)) if learned else rule_score(cues, complete=complete)
+        fires = score is None or score >= 0.5 * (1.0 - self._settings.trigger.recall_bias)
+        reason = reason_of(reading, history, cues, fires=fires, complete=complete)
+        return TriggerDecision(fires, reason, language, cues, score)
 
-    def _hint(self, text: str) -> Cue | None:
-        if not self._hints:
-            return None
-        folded = fold(text)
-        return next((Cue("follow_up_hint", hint, folded.find(hint)) for hint in self._hints if hint in folded), None)
+    def examine(self, message: str, window: HistoryWindow) -> tuple[str, bool | None, set[str]]:
+        """Return what training needs to know: the language, what a rule decides if one does, and the features.
+
+        Args:
+            message: the user's words.
+            window: the conversation, not empty.
+        """
+        text = clip(message, READ_CHARS)
+        language = detect_language(text)
+        known = self._language(language)
+        history = read_history(window)
+        ruled = self._rule(text, known, history)
+        if ruled is not None:
+            return language, ruled.rewrite, set()
+        reading = known.read(text)
+        return language, True if reading.open_pronouns else None, features(reading, history)
+
+    @property
+    def _model(self) -> LinearModel:
+        return self._own_model or shipped_model()
+
+    def _language(self, code: str) -> _Language:
+        known = self._languages.get(code)
+        if known is None:
+            known = self._languages.setdefault(code, _Language(lexicon_for(code, self._settings)))
+        return known
+
+    def _rule(self, text: str, known: _Language, history: HistoryReading) -> TriggerDecision | None:
+        """Return what a rule decides before the message is read: small talk, a hint of the user's, another language."""
+        language = known.lexicon.code
+        if len(text) <= SMALL_TALK_CHARS:
+            talk = known.small_talk.parts(known.units(text))
+            if talk:
+                answers = talk[1] and not talk[0] and history.asks
+                reason = TriggerReason.SLOT_FILLING if answers else TriggerReason.SMALL_TALK
+                return TriggerDecision(answers, reason, language, (Cue(reason.value, text, 0),))
+        if known.reader is None:
+            return TriggerDecision(True, TriggerReason.UNKNOWN_LANGUAGE, language)
+        if self._hints:
+            folded = fold(text)
+            for hint in self._hints:
+                if hint in folded:
+                    cue = Cue("follow_up_hint", hint, folded.find(hint))
+                    return TriggerDecision(True, TriggerReason.OPENER, language, (cue,))
+        return None

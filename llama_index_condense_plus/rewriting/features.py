@@ -1,0 +1,194 @@
+"""What the linear gate counts: cues, content and where it was said before, and the skeleton of the asking clause.
+
+Content words never enter by themselves: they are replaced by their class, so that what is learned in one domain
+holds in another.
+"""
+
+from __future__ import annotations
+
+from llama_index_condense_plus.rewriting.reading import (
+    ATTRIBUTE,
+    CONTENT,
+    NAME,
+    NUMBER,
+    PRONOUN,
+    PUNCTUATION,
+    QUESTION,
+    HistoryReading,
+    Reading,
+)
+
+MAX_WORDS = 24
+"""Words of the asking clause that are looked at one by one."""
+LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20)
+FEW = (0, 1, 2, 3, 5, 8)
+OWN = NAME + CONTENT
+CLASSED = OWN + ATTRIBUTE
+RARE = 5
+"""Class of rarity that a skeleton shows."""
+ARTICLES = frozenset(("the", "any", "some", "other", "a", "an", "another", "most"))
+AFTER_NOUN = frozenset(("of", "in", "for", "to", "that", "with", "on", "between", "at", "from", "by"))
+SKIPPED = frozenset(PUNCTUATION + "f")
+
+
+def features(reading: Reading, history: HistoryReading) -> set[str]:
+    """Return the names of the features that hold for a message in its conversation."""
+    found: set[str] = {f"c:{cue.name}" for cue in reading.cues}
+    classes, words = reading.classes, reading.words
+    first, last = reading.clause
+    seen = [history.seen(word) if cls in CLASSED else 0 for word, cls in zip(words, classes, strict=True)]
+    _content(found, "m:", reading, seen, 0, len(words))
+    _content(found, "k:", reading, seen, first, last)
+    asks = QUESTION in classes or reading.text.rstrip()[-1:] in ("?", "？")
+    found.update(
+        (
+            f"op{_bucket(reading.open_pronouns, FEW)}",
+            f"bp{_bucket(reading.bound_pronouns, FEW)}",
+            f"len{_bucket(len(words) - classes.count(PUNCTUATION), LENGTHS)}",
+            f"asks{asks:d}{history.asks:d}",
+            f"l:{reading.language}",
+        )
+    )
+    if first > 1:
+        found.add("lead")
+    if not history.answers:
+        found.add("noans")
+    if NUMBER in classes:
+        found.add("num")
+    _clause(found, reading, seen, asks=asks)
+    if reading.language == "en":
+        _noun_phrases(found, reading, seen)
+    _skeleton(found, reading, seen)
+    return found
+
+
+def _bucket(number: int, edges: tuple[int, ...]) -> int:
+    for index, edge in enumerate(edges):
+        if number <= edge:
+            return index
+    return len(edges)
+
+
+def _content(found: set[str], tag: str, reading: Reading, seen: list[int], first: int, last: int) -> None:
+    """Count names, attributes and other content, unseen, seen before and seen last, and how rare they are."""
+    counts: dict[str, int] = {}
+    rare_unseen = rare_seen = -1
+    for index in range(first, last):
+        cls = reading.classes[index]
+        if cls not in CLASSED:
+            continue
+        place = seen[index]
+        key = f"{cls}{place}"
+        counts[key] = counts.get(key, 0) + 1
+        if cls != ATTRIBUTE:
+            if place:
+                rare_seen = max(rare_seen, reading.rarity[index])
+            else:
+                rare_unseen = max(rare_unseen, reading.rarity[index])
+    own = unseen = names = 0
+    for key, count in counts.items():
+        found.add(f"{tag}{key}")
+        if count > 1:
+            found.add(f"{tag}{key}+")
+        if count > 2:  # noqa: PLR2004
+            found.add(f"{tag}{key}++")
+        if key[0] != ATTRIBUTE:
+            own += count
+            unseen += count if key[1] == "0" else 0
+            names += count if key[0] == NAME else 0
+    found.update(
+        (
+            f"{tag}tot{_bucket(sum(counts.values()), FEW)}",
+            f"{tag}own{_bucket(own, FEW)}",
+            f"{tag}un{_bucket(unseen, FEW)}",
+            f"{tag}sn{_bucket(own - unseen, FEW)}",
+            f"{tag}un{min(unseen, 3)}sn{min(own - unseen, 3)}",
+            f"{tag}names{_bucket(names, FEW)}",
+            f"{tag}ru{rare_unseen}",
+            f"{tag}rs{rare_seen}",
+        )
+    )
+    for edge in (1, 3, 4, 5, 6):
+        if rare_unseen >= edge:
+            found.add(f"{tag}ru>{edge}")
+        if rare_seen >= edge:
+            found.add(f"{tag}rs>{edge}")
+
+
+def _clause(found: set[str], reading: Reading, seen: list[int], *, asks: bool) -> None:
+    """Say what the asking clause holds, and what stands before it."""
+    first, last = reading.clause
+    classes = reading.classes
+    clause = classes[first:last]
+    attribute, name, content, pronoun = (cls in clause for cls in (ATTRIBUTE, NAME, CONTENT, PRONOUN))
+    own_unseen = own_seen = False
+    for index in range(first, last):
+        if classes[index] in OWN:
+            own_seen = own_seen or seen[index] > 0
+            own_unseen = own_unseen or seen[index] == 0
+    found.update(
+        (
+            f"z:{NAME in classes[:first]:d}{attribute:d}{name:d}{content:d}{pronoun:d}",
+            f"y:{attribute:d}{name or content:d}{pronoun:d}",
+            f"x:{own_unseen:d}{own_seen:d}{attribute:d}{pronoun:d}",
+            f"v:{own_unseen:d}{own_seen:d}{asks:d}",
+        )
+    )
+    if first:
+        before = first - 1
+        while before >= 0 and classes[before] in SKIPPED:
+            before -= 1
+        end = "-" if before < 0 else classes[before]
+        place = str(seen[before]) if end in CLASSED else ""
+        found.add(f"pe:{end}{place}{'A' if attribute else ''}{'O' if name or content else ''}")
+
+
+def _noun_phrases(found: set[str], reading: Reading, seen: list[int]) -> None:
+    """Say how English noun phrases begin and whether something specifies them: "the price" against "the price of X"."""
+    first, last = reading.clause
+    classes, words = reading.classes, reading.words
+    for index in range(first, min(last, first + MAX_WORDS)):
+        if words[index] not in ARTICLES:
+            continue
+        end = index + 1
+        while end < last and classes[end] in CLASSED:
+            end += 1
+        length = end - index - 1
+        if length:
+            after = words[end] if end < last else ""
+            specified = "of" if after in AFTER_NOUN else ""
+            ends = "end" if end >= last or classes[end] == PUNCTUATION else ""
+            found.add(f"np:{words[index]}{min(length, 3)}{specified or ends}")
+            found.add(f"np:{words[index]}{classes[end - 1]}{max(seen[index + 1 : end])}{specified}")
+
+
+def _skeleton(found: set[str], reading: Reading, seen: list[int]) -> None:
+    """Add one to three neighbouring words of the asking clause, content words as their class."""
+    first, last = reading.clause
+    rough, fine = ["<"], ["<"]
+    for index in range(first, min(last, first + MAX_WORDS)):
+        cls = reading.classes[index]
+        if cls == PUNCTUATION:
+            continue
+        if cls in CLASSED:
+            rough.append(cls.upper())
+            rare = "r" if cls != ATTRIBUTE and reading.rarity[index] >= RARE else ""
+            fine.append(f"{cls.upper()}{seen[index]}{rare}")
+        else:
+            word = "M" if cls == NUMBER else reading.words[index]
+            rough.append(word)
+            fine.append(word)
+    rough.append(">")
+    fine.append(">")
+    previous, before = fine[0], rough[0]
+    earlier = ""
+    for exact, word in zip(fine[1:], rough[1:], strict=True):
+        found.add(f"1:{exact}")
+        found.add(f"2:{previous} {exact}")
+        pair = f"{before} {word}"
+        found.add(f"4:{pair}")
+        if earlier:
+            found.add(f"5:{earlier} {pair}")
+        earlier, before, previous = before, word, exact
+    found.add("6:" + " ".join(rough[:4]))
+    found.add("7:" + " ".join(rough[-3:]))
