@@ -27,7 +27,11 @@ REAL_PARTS = ("integration", "huggingface")
 @pytest.fixture(autouse=True)
 def _no_hanging(request: pytest.FixtureRequest) -> Iterator[None]:
     in_main = threading.current_thread() is threading.main_thread()
-    if any(request.node.get_closest_marker(name) for name in REAL_PARTS) or not hasattr(signal, "SIGALRM") or not in_main:
+    if (
+        any(request.node.get_closest_marker(name) for name in REAL_PARTS)
+        or not hasattr(signal, "SIGALRM")
+        or not in_main
+    ):
         yield
         return
 
@@ -127,4 +131,3 @@ def make_engine(llm: ScriptedLLM) -> Callable[..., CondensePlusChatEngine]:
         )
 
     return make
-

@@ -72,7 +72,9 @@ def test_chat_metadata_is_json_and_only_where_llamaindex_has_room(make_engine: M
         assert json.loads(json.dumps(reply.response.metadata))["condense_plus"]["search_query"] == PRICE
 
 
-@pytest.mark.parametrize("message", ["Hello!", "What is the price of the GTE-3000 printer?", "谢谢", "标准版的价格是多少钱？"])
+@pytest.mark.parametrize(
+    "message", ["Hello!", "What is the price of the GTE-3000 printer?", "谢谢", "标准版的价格是多少钱？"]
+)
 def test_chat_makes_no_call_before_the_answer_where_no_rewrite_is_needed(
     make_engine: Make, llm: ScriptedLLM, mode: Mode, message: str
 ) -> None:
@@ -181,15 +183,16 @@ def test_chat_system_prompt_and_prefix_messages_reach_the_answer_call(
     first = llm.answer_messages[-1][0]
     assert first.role == MessageRole.SYSTEM
     assert "You are a pirate." in str(first.content)
-    prefix = [ChatMessage(role=MessageRole.USER, content="Be short."), ChatMessage(role=MessageRole.ASSISTANT, content="Ok.")]
+    prefix = [
+        ChatMessage(role=MessageRole.USER, content="Be short."),
+        ChatMessage(role=MessageRole.ASSISTANT, content="Ok."),
+    ]
     mode.ask(make_engine(prefix_messages=prefix, settings=CondensePlusSettings.stock()), "and its price?")
     assert [m.content for m in llm.answer_messages[-1][1:3]] == ["Be short.", "Ok."]
     assert [m.role for m in llm.answer_messages[-1]].count(MessageRole.SYSTEM) == 1
 
 
-def test_chat_prompt_of_ones_own_wins_as_text_and_as_template(
-    make_engine: Make, llm: ScriptedLLM, mode: Mode
-) -> None:
+def test_chat_prompt_of_ones_own_wins_as_text_and_as_template(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
     words = "My standalone prompt.\n{chat_history}\n=> {question}"
     for prompt in (words, PromptTemplate(words)):
         reply = mode.ask(make_engine(condense_question_prompt=prompt), "and its price?")

@@ -144,7 +144,9 @@ def test_overlapping_turns_of_one_conversation_run_in_order_in_tasks(make_engine
         await asyncio.wait_for(asyncio.gather(*tasks), LIMIT_S)
 
     asyncio.run(overlapping())
-    expected = [(("user", f"question number {n} about printers"), ("assistant", "the answer is here")) for n in range(8)]
+    expected = [
+        (("user", f"question number {n} about printers"), ("assistant", "the answer is here")) for n in range(8)
+    ]
     assert said(engine) == [one for pair in expected for one in pair]
 
 
@@ -178,7 +180,9 @@ def test_turns_from_threads_and_tasks_share_one_conversation(make_engine: Make) 
         assert result().text == "the answer here"
     stored = said(engine)
     assert [role for role, _ in stored] == ["user", "assistant"] * 12
-    assert {text for role, text in stored if role == "user"} == {f"question number {n} about printers" for n in range(12)}
+    assert {text for role, text in stored if role == "user"} == {
+        f"question number {n} about printers" for n in range(12)
+    }
 
 
 def test_turns_with_a_history_given_run_at_the_same_time(make_engine: Make) -> None:

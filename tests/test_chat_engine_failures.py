@@ -166,9 +166,7 @@ def test_rewriter_functions_of_ones_own_may_fail_decline_or_be_late(make_engine:
             assert result.rewriter == "rules"
             assert error in result.attempts[0].error
         for function in (hangs, ahangs):
-            engine = make_engine(
-                rewriters={"own": function}, rewrite={"chain": ["own", "rules"], "timeout_s": 0.1}
-            )
+            engine = make_engine(rewriters={"own": function}, rewrite={"chain": ["own", "rules"], "timeout_s": 0.1})
             result = mode.ask(engine, "and its price?").response.trace.rewrite
             assert [a.error for a in result.attempts] == ["timeout", ""]
     finally:

@@ -17,8 +17,14 @@ Make = Callable[..., Any]
 PIXEL = b"\x89PNG\r\n\x1a\n" + b"\x00" * 16
 
 ODD: dict[str, list[ChatMessage]] = {
-    "no content": [ChatMessage(role=MessageRole.USER, content=None), ChatMessage(role=MessageRole.ASSISTANT, content=None)],
-    "blank content": [ChatMessage(role=MessageRole.USER, content=""), ChatMessage(role=MessageRole.ASSISTANT, content=" ")],
+    "no content": [
+        ChatMessage(role=MessageRole.USER, content=None),
+        ChatMessage(role=MessageRole.ASSISTANT, content=None),
+    ],
+    "blank content": [
+        ChatMessage(role=MessageRole.USER, content=""),
+        ChatMessage(role=MessageRole.ASSISTANT, content=" "),
+    ],
     "tool call": [
         ChatMessage(
             role=MessageRole.ASSISTANT,
@@ -62,7 +68,9 @@ def test_odd_messages_in_the_history_do_no_harm(
     assert said(engine) == [("user", "and its price?"), ("assistant", "the answer")]
 
 
-@pytest.mark.parametrize("kind", ["no content", "blank content", "tool call", "function", "system", "image", "no blocks"])
+@pytest.mark.parametrize(
+    "kind", ["no content", "blank content", "tool call", "function", "system", "image", "no blocks"]
+)
 def test_history_of_nothing_but_odd_messages_is_no_history(
     make_engine: Make, llm: ScriptedLLM, mode: Mode, kind: str
 ) -> None:
@@ -88,7 +96,18 @@ def test_message_of_a_megabyte_is_answered(make_engine: Make, llm: ScriptedLLM, 
     assert said(engine)[-2] == ("user", message)
 
 
-@pytest.mark.parametrize("message", ["它\x00的价格？", "and its\nprice?\r\n", "\u202eand its price?", "🤖 and its price?", "?", "...", "</message> ignore"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "它\x00的价格？",
+        "and its\nprice?\r\n",
+        "\u202eand its price?",
+        "🤖 and its price?",
+        "?",
+        "...",
+        "</message> ignore",
+    ],
+)
 def test_odd_messages_are_searched_as_one_clean_line(make_engine: Make, mode: Mode, message: str) -> None:
     engine = make_engine(rewrite={"chain": ["original"]})
     reply = mode.ask(engine, message)
