@@ -20,7 +20,9 @@ from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.query_engine import TransformQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.settings import Settings
+from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from llama_index_condense_plus.errors import ConfigurationError
 
@@ -201,3 +203,27 @@ def memory_for_key(memory: BaseMemory, key: str) -> BaseMemory:
     raise ConfigurationError(
         f"for_conversation: {type(memory).__name__} has no chat store key; give the other conversation's memory itself."
     )
+
+
+def chat_store_of(memory: BaseMemory) -> Any:
+    """Return the store behind a memory, if it has one."""
+    return getattr(memory, "sql_store", None) or getattr(memory, "chat_store", None)
+
+
+def key_of(memory: BaseMemory) -> str:
+    """Return the key of a memory's conversation in its store; empty if it has none."""
+    return str(getattr(memory, "session_id", None) or getattr(memory, "chat_store_key", None) or "")
+
+
+def is_durable(chat_store: Any) -> bool:
+    """Return True if a chat store is a SQL database that outlives the process."""
+    if not isinstance(chat_store, SQLAlchemyChatStore):
+        return False
+    engine = chat_store._async_engine
+    return not chat_store._is_in_memory_uri(str(engine.url) if engine is not None else chat_store.async_database_uri)
+
+
+async def engine_of(chat_store: SQLAlchemyChatStore) -> AsyncEngine:
+    """Return the database engine of a SQL chat store, connected on first use."""
+    engine, _ = await chat_store._setup_connections()
+    return engine

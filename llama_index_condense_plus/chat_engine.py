@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -31,23 +30,23 @@ from llama_index_condense_plus.construction import (
     split_arguments,
     warm_up,
 )
+from llama_index_condense_plus.conversations import Conversations
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.rewriting.rewriters import as_template
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.after import AfterTurn
-from llama_index_condense_plus.turn.context import last_trace_of, options_of, remember, with_options
-from llama_index_condense_plus.turn.conversation import Conversation, TurnOptions, TurnRequest
+from llama_index_condense_plus.turn.context import last_trace_of, next_number, options_of, remember, with_options
+from llama_index_condense_plus.turn.conversation import TurnOptions, TurnRequest
 from llama_index_condense_plus.turn.drivers import adrive, drive
 from llama_index_condense_plus.turn.finding import checked_message
 from llama_index_condense_plus.turn.pipeline import Components, Pipeline, build_pipeline
+from llama_index_condense_plus.turn.sessions import Sessions
 from llama_index_condense_plus.turn.turn import ChatResponse, Service, Turn
 
-_numbers = itertools.count()
 
-
-class CondensePlusChatEngine(CondenseQuestionChatEngine):
+class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
     """Rewrites a follow-up only when needed, checks the rewrite, and searches what carries meaning.
 
     A drop-in subclass: the positional arguments are the stock engine's, everything new is keyword-only.
@@ -105,8 +104,12 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
             verbose,
             after_turn=AfterTurn(self._log, self._pipeline, log.shadow_rate) if self._log else None,
         )
-        self._conversation = Conversation(memory, filters=filters)
-        self._number = next(_numbers)
+        self._rewrite_cache = self._pipeline.cache
+        self._sessions = Sessions(
+            self._components.store, self._components.locks, self._settings.summary, self._rewriting_llm
+        )
+        self._conversation = self._sessions.conversation(memory, filters)
+        self._number = next_number()
 
     @classmethod
     def from_defaults(
@@ -151,7 +154,7 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
             retrievers: named retrievers that each query goes to.
             filters: metadata filters of every query.
             **components: parts of your own by name: ``trigger``, ``entity_extractor``, ``rewriters``, ``guards``,
-                ``planner``, ``cache``, ``count_tokens``, ``clock``.
+                ``planner``, ``cache``, ``store``, ``locks``, ``count_tokens``, ``clock``.
 
         Raises:
             ConfigurationError: neither or both of ``query_engine`` and ``retriever``, or an unknown argument.
@@ -259,28 +262,6 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
         with with_options(self._number, TurnOptions(rewrite, settings, filters, retriever)):
             yield self
 
-    def for_conversation(
-        self,
-        memory: BaseMemory | str,
-        *,
-        filters: MetadataFilters | None = None,
-        retriever: BaseRetriever | None = None,
-    ) -> CondensePlusChatEngine:
-        """Return an engine for another conversation that shares everything but memory and lock.
-
-        Args:
-            memory: the conversation's memory, or a chat store key: then a memory over this engine's chat store.
-            filters: metadata filters of every query of this conversation.
-            retriever: a retriever in place of the query engine's own.
-        """
-        memory = _compat.memory_for_key(self._memory, memory) if isinstance(memory, str) else memory
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._memory = memory
-        other._conversation = Conversation(memory, filters=filters, retriever=retriever)
-        other._number = next(_numbers)
-        return other
-
     def as_tool(self, name: str, description: str) -> FunctionTool:
         """Return the engine as a tool for agents and workflows; it answers with the response's text.
 
@@ -299,10 +280,6 @@ class CondensePlusChatEngine(CondenseQuestionChatEngine):
         if self._log is None:
             raise ConfigurationError("feedback needs the rewrite log: settings log.enabled = true.")
         self._log.feedback(turn_id, good=good, note=note)
-
-    def reset(self) -> None:
-        """Empty the conversation; turns that are not stored yet are given up."""
-        self._conversation.reset()
 
     @property
     def settings(self) -> CondensePlusSettings:

@@ -89,3 +89,27 @@ class RewriteCache(Protocol):
     def set(self, key: str, value: str) -> None:
         """Store a raw rewrite."""
         ...
+
+
+class TurnLock(Protocol):
+    """Lets one turn of a conversation run at a time."""
+
+    def acquire(self) -> None:
+        """Wait in this thread; ConversationBusyError if it takes too long."""
+        ...
+
+    async def aacquire(self) -> None:
+        """Wait without blocking the event loop; ConversationBusyError if it takes too long."""
+        ...
+
+    def confirm(self) -> None:
+        """Raise ConversationBusyError if the lock was lost to another worker."""
+        ...
+
+    async def aconfirm(self) -> None:
+        """Raise ConversationBusyError if the lock was lost to another worker."""
+        ...
+
+    def release(self) -> None:
+        """Let the next turn run; may be called from any thread."""
+        ...

@@ -126,6 +126,8 @@ class HistoryWindow:
     """Size of ``text`` in tokens."""
     n_dropped: int = 0
     """How many messages did not fit into the window."""
+    n_before_topic: int = 0
+    """How many of them belong to earlier topics: they count as said, and feed no rewrite."""
 
     @property
     def all_messages(self) -> tuple[WindowMessage, ...]:
@@ -191,6 +193,8 @@ class RewriteAttempt:
     """The candidates that fit, if ambiguous."""
     prompt_hash: str = ""
     """Hash of the rendered prompt, if a model was asked."""
+    cache_key: str = ""
+    """Key of the rewrite cache's entry, if a model was asked."""
     prompt_tokens: int | None = None
     """Prompt tokens of the call, if the model said."""
     completion_tokens: int | None = None

@@ -1,1 +1,1 @@
-"""Conversations that outlast the context window: the rolling summary."""
+"""What is kept beside a conversation's messages: a rolling summary, what was searched in each turn, shared locks."""

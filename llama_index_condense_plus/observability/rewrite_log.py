@@ -68,6 +68,39 @@ class RewriteLog:
         """
         self._put({"kind": "feedback", "turn_id": turn_id, "good": good, "note": self._words(note)})
 
+    def delete(self, conversation: str) -> int:
+        """Take a conversation's rows, and the feedback on them, out of the file and its backups.
+
+        Args:
+            conversation: the conversation's key.
+
+        Returns:
+            How many rows went.
+        """
+        self._queue.join()
+        handler: Any = self._listener.handlers[0]
+        path = Path(handler.baseFilename)
+        files = [file for file in path.parent.glob(f"{path.name}*") if file.is_file()]
+        handler._do_lock()
+        try:
+            rows = {file: file.read_text("utf-8").splitlines(keepends=True) for file in files}
+            wanted = hash_of(conversation)
+            turns = {
+                row["turn_id"]
+                for lines in rows.values()
+                for row in map(_row_of, lines)
+                if row.get("conversation") == wanted
+            }
+            n_deleted = 0
+            for file, lines in rows.items():
+                kept = [line for line in lines if _row_of(line).get("turn_id") not in turns]
+                n_deleted += len(lines) - len(kept)
+                if len(kept) < len(lines):
+                    file.write_text("".join(kept), "utf-8")
+        finally:
+            handler._do_unlock()
+        return n_deleted
+
     def close(self) -> None:
         """Write what waits and close the file; a hung disk is given up after ``CLOSE_TIMEOUT_S``."""
         deadline = time.monotonic() + CLOSE_TIMEOUT_S
@@ -130,6 +163,14 @@ class RewriteLog:
             self._handler.enqueue(record)
         except queue.Full:
             self.dropped += 1
+
+
+def _row_of(line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError:  # a line that a full disk cut short
+        return {}
+    return row if isinstance(row, dict) else {}
 
 
 def hash_of(text: str) -> str:

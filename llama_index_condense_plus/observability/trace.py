@@ -71,6 +71,7 @@ class CondenseTrace:
                 "summary": self.window.summary,
                 "n_tokens": self.window.n_tokens,
                 "n_dropped": self.window.n_dropped,
+                "n_before_topic": self.window.n_before_topic,
             },
             "rewrite": _plain(self.rewrite),
             "plan": _plain(self.plan),

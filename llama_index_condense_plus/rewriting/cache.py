@@ -99,6 +99,11 @@ class InProcessRewriteCache:
             while len(self._entries) > self._max_entries:
                 self._entries.popitem(last=False)
 
+    def delete(self, key: str) -> None:
+        """Forget one entry."""
+        with self._lock:
+            self._entries.pop(key, None)
+
     def clear(self) -> None:
         """Forget every entry; the statistics go on."""
         with self._lock:
@@ -142,14 +147,16 @@ class KVStoreRewriteCache:
         try:
             return self._read(self._store.get(key, collection=self._collection))
         except Exception:  # noqa: BLE001  fails open: any store, any error
-            return self._failed()
+            self._failed()
+            return None
 
     async def aget(self, key: str) -> str | None:
         """Return the raw rewrite stored under a key, or None."""
         try:
             return self._read(await self._store.aget(key, collection=self._collection))
         except Exception:  # noqa: BLE001  fails open: any store, any error
-            return self._failed()
+            self._failed()
+            return None
 
     def set(self, key: str, value: str) -> None:
         """Store an accepted raw rewrite."""
@@ -164,6 +171,14 @@ class KVStoreRewriteCache:
             await self._store.aput(key, self._entry(value), collection=self._collection)
         except Exception:  # noqa: BLE001  fails open: any store, any error
             self._count(errors=1)
+
+    def delete(self, key: str) -> None:
+        """Forget one entry; raises what the store raises, for somebody asked for it to be gone."""
+        self._store.delete(key, collection=self._collection)
+
+    async def adelete(self, key: str) -> None:
+        """Forget one entry; raises what the store raises, for somebody asked for it to be gone."""
+        await self._store.adelete(key, collection=self._collection)
 
     @property
     def statistics(self) -> CacheStatistics:

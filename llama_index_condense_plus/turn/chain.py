@@ -82,7 +82,12 @@ class RewriteChain:
             attempt = replace(attempt, error=_describe(error))
         else:
             attempt = self._review(rewriter.name, produced)
-        return replace(attempt, prompt_hash=self._prompt_hash, elapsed_s=self._pipeline.clock() - began)
+        return replace(
+            attempt,
+            prompt_hash=self._prompt_hash,
+            cache_key=self._cache_key or "",
+            elapsed_s=self._pipeline.clock() - began,
+        )
 
     def _review(self, name: str, produced: Produced) -> RewriteAttempt:
         request, reviewer = self._request, self._pipeline.reviewer

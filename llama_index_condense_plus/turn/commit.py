@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
 
-from llama_index_condense_plus.turn.lock import ConversationLock
+from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.turn.operations import TurnOperation
 
 logger = logging.getLogger(__name__)
@@ -24,10 +24,26 @@ class _State(Enum):
     CLOSED = 2
 
 
+class Keeps(Protocol):
+    """What happens around the writing of a turn; nothing of it may raise."""
+
+    def keep(self) -> None:
+        """Called under the lock, when the messages are stored."""
+        ...
+
+    async def akeep(self) -> None:
+        """Called under the lock, when the messages are stored."""
+        ...
+
+    def follow(self, *, on_loop: bool) -> None:
+        """Called when the next turn may run."""
+        ...
+
+
 class Commit:
     """The right to write one turn; it holds the conversation's lock until the turn is written or given up."""
 
-    def __init__(self, memory: BaseMemory, lock: ConversationLock, message: str) -> None:
+    def __init__(self, memory: BaseMemory, lock: TurnLock, message: str) -> None:
         """Prepare to write a turn.
 
         Args:
@@ -44,7 +60,7 @@ class Commit:
         self._mutex = threading.Lock()
         self.holds_lock = False
         self.on_closed: Callable[[Commit], None] | None = None
-        self.on_written: Callable[[], None] | None = None
+        self.keeper: Keeps | None = None
 
     @property
     def is_open(self) -> bool:
@@ -52,7 +68,7 @@ class Commit:
         return self._state is _State.OPEN
 
     @property
-    def lock(self) -> ConversationLock:
+    def lock(self) -> TurnLock:
         """The conversation's lock."""
         return self._lock
 
@@ -73,6 +89,7 @@ class Commit:
             if not self.holds_lock:
                 self._lock.acquire()
                 self.holds_lock = True
+            self._lock.confirm()
             pair = [self._user, answer]
             if self._keep is not None:
                 self._memory.set([*self._memory.get_all()[: self._keep], *pair])
@@ -80,9 +97,11 @@ class Commit:
                 self._append(pair)
             if self._wiped:
                 self._memory.reset()
+            elif self.keeper:
+                self.keeper.keep()
         finally:
             self._close()
-        self._notify()
+        self._follow(on_loop=False)
 
     async def awrite(self, answer: ChatMessage) -> None:
         """Write like ``write``, without blocking the event loop."""
@@ -92,6 +111,7 @@ class Commit:
             if not self.holds_lock:
                 await self._lock.aacquire()
                 self.holds_lock = True
+            await self._lock.aconfirm()
             pair = [self._user, answer]
             if self._keep is not None:
                 await self._memory.aset([*(await self._memory.aget_all())[: self._keep], *pair])
@@ -99,9 +119,11 @@ class Commit:
                 await self._aappend(pair)
             if self._wiped:
                 await self._memory.areset()
+            elif self.keeper:
+                await self.keeper.akeep()
         finally:
             self._close()
-        self._notify()
+        self._follow(on_loop=True)
 
     def abandon(self) -> None:
         """Give the turn up: nothing is written, the next turn may run. Does nothing once the turn is closed."""
@@ -128,9 +150,9 @@ class Commit:
         if held:
             self._lock.release()
 
-    def _notify(self) -> None:
-        if self.on_written and not self._wiped:
-            self.on_written()
+    def _follow(self, *, on_loop: bool) -> None:
+        if self.keeper and not self._wiped:
+            self.keeper.follow(on_loop=on_loop)
 
     def _append(self, pair: list[ChatMessage]) -> None:
         try:

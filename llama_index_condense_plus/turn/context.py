@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,9 +15,15 @@ from llama_index_condense_plus.turn.conversation import TurnOptions
 MAX_TRACES = 16
 """Engines whose last trace one context remembers."""
 
+_numbers = itertools.count()
 _NOTHING: Mapping[int, Any] = MappingProxyType({})
 _traces: ContextVar[Mapping[int, CondenseTrace]] = ContextVar("condense_plus_last_traces", default=_NOTHING)
 _options: ContextVar[Mapping[int, TurnOptions]] = ContextVar("condense_plus_options", default=_NOTHING)
+
+
+def next_number() -> int:
+    """Return a number for a new engine."""
+    return next(_numbers)
 
 
 def options_of(engine: int) -> TurnOptions:

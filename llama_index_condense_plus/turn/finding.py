@@ -82,15 +82,20 @@ class Finder:
         self.warnings: list[str] = []
         self.prefetched: dict[str, Any] = {}
 
-    def run(self, message: str, history: Sequence[ChatMessage]) -> Flow[Found]:
-        """Return what to search for a message."""
-        pipeline, settings = self.pipeline, self.pipeline.settings
-        clock = pipeline.clock
+    def run(self, message: str, history: Sequence[ChatMessage], topic_start: int = 0) -> Flow[Found]:
+        """Return what to search for a message.
+
+        Args:
+            message: the user's words.
+            history: the conversation, oldest first.
+            topic_start: where in it the present topic begins; a message that points back sees all of it.
+        """
+        clock = self.pipeline.clock
         began = clock()
-        window = build_window(
-            history, settings.history, extractor=pipeline.extractor, count_tokens=pipeline.count_tokens
-        )
+        window = self._window(history, topic_start)
         decision = yield from self._decide(message, window)
+        if topic_start and decision.reason is TriggerReason.BACK_REFERENCE:
+            window = self._window(history, 0)
         self.timings["decide"] = clock() - began
         self._tell(TriggerDecisionEvent(turn_id=self.turn_id, decision=decision))
         try:
@@ -106,6 +111,15 @@ class Finder:
             self.cancel()
             raise
         return Found(window, decision, result, plan, self.prefetched, self.timings, self.warnings)
+
+    def _window(self, history: Sequence[ChatMessage], topic_start: int) -> HistoryWindow:
+        return build_window(
+            history,
+            self.pipeline.settings.history,
+            extractor=self.pipeline.extractor,
+            count_tokens=self.pipeline.count_tokens,
+            topic_start=topic_start,
+        )
 
     def cancel(self) -> None:
         """Drop the prefetched retrieval: the turn ends early."""

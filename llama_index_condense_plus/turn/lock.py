@@ -13,7 +13,7 @@ from llama_index_condense_plus.errors import ConversationBusyError
 class ConversationLock:
     """Lets one turn of a conversation run at a time, in the order in which they came."""
 
-    __slots__ = ("_held", "_holder_loop", "_mutex", "_waiting")
+    __slots__ = ("__weakref__", "_held", "_holder_loop", "_mutex", "_waiting")
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
@@ -56,6 +56,12 @@ class ConversationLock:
             self._withdraw(ticket)
             raise
         self._holder_loop = asyncio.get_running_loop()
+
+    def confirm(self) -> None:
+        """Do nothing: within a process this lock cannot be lost."""
+
+    async def aconfirm(self) -> None:
+        """Do nothing: within a process this lock cannot be lost."""
 
     def release(self) -> None:
         """Let the next turn run; may be called from any thread."""

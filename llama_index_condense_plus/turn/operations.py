@@ -23,9 +23,8 @@ from pydantic import BaseModel
 
 from llama_index_condense_plus import _compat, workers
 from llama_index_condense_plus.operations import Operation
-from llama_index_condense_plus.protocols import RewriteCache
+from llama_index_condense_plus.protocols import RewriteCache, TurnLock
 from llama_index_condense_plus.retrieval.searching import aretrieve
-from llama_index_condense_plus.turn.lock import ConversationLock
 
 T = TypeVar("T")
 
@@ -59,7 +58,7 @@ class Start(Operation):
 class Acquire(TurnOperation[None]):
     """Wait for the conversation's lock."""
 
-    lock: ConversationLock
+    lock: TurnLock
     name: ClassVar[str] = "lock"
 
     def run(self) -> None:

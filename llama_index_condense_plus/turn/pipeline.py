@@ -10,6 +10,7 @@ from typing import Any
 
 from llama_index.core.llms.llm import LLM
 from llama_index.core.prompts.base import BasePromptTemplate
+from llama_index.core.storage.kvstore.types import BaseKVStore
 
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.operations import Flow
@@ -20,6 +21,7 @@ from llama_index_condense_plus.protocols import (
     RewriteCache,
     Rewriter,
     Trigger,
+    TurnLock,
 )
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
 from llama_index_condense_plus.rewriting.breaker import CircuitBreaker
@@ -51,6 +53,10 @@ class Components:
     """Decides what is searched."""
     cache: RewriteCache | None = None
     """Keeps accepted rewrites."""
+    store: BaseKVStore | None = None
+    """Keeps each turn's query and the summary; None: a table in the memory's database, or in process."""
+    locks: Callable[[str], TurnLock] | None = None
+    """Returns a conversation's lock by key, for conversations that several processes serve."""
     condense_question_prompt: BasePromptTemplate | None = None
     """Prompt of the rewrite with ``{chat_history}`` and ``{question}``."""
     count_tokens: Callable[[str], int] | None = None

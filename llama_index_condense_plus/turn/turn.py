@@ -18,6 +18,7 @@ from llama_index.core.tools import ToolOutput
 
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.errors import AnswerTimeoutError, InvalidMessageError
+from llama_index_condense_plus.memory.records import topic_start
 from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
@@ -28,8 +29,9 @@ from llama_index_condense_plus.turn.answering import (
     recent_turns,
 )
 from llama_index_condense_plus.turn.commit import Commit, Write
-from llama_index_condense_plus.turn.conversation import Conversation, TurnRequest
+from llama_index_condense_plus.turn.conversation import Conversation, ReadTopic, TurnRequest
 from llama_index_condense_plus.turn.finding import Finder, Found, checked_message
+from llama_index_condense_plus.turn.keeping import Keeper
 from llama_index_condense_plus.turn.operations import Acquire, Answer, Converse, ReadAll, ReadHistory, Search
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.responses import CondensePlusChatResponse, CondensePlusStreamingResponse, Deliver
@@ -86,7 +88,7 @@ class Turn:
             commit.holds_lock = not explicit
             message, history = yield from self._read(commit)
             finder = self._finder()
-            found = yield from finder.run(message, history)
+            found = yield from finder.run(message, history, (yield from self._topic_start(history)))
             response, source, trace = yield from self._answer(message, found)
             delivered = True
             return (yield from self._deliver(response, source, trace, commit))
@@ -103,7 +105,7 @@ class Turn:
         if history is None:
             history = yield ReadHistory(self.conversation.memory, message)
         finder = self._finder(keep=False)
-        found = yield from finder.run(message, history)
+        found = yield from finder.run(message, history, (yield from self._topic_start(history)))
         if not self._plans():
             return self._trace(found, None, "", ())
         search = self._search(found)
@@ -126,6 +128,15 @@ class Turn:
         if request.chat_history is not None:
             return request.message, list(request.chat_history)
         return request.message, (yield ReadHistory(memory, request.message))
+
+    def _topic_start(self, history: Sequence[ChatMessage]) -> Flow[int]:
+        """Return where in a history the present topic begins; a history that the caller gives is taken whole."""
+        state = self.conversation.state
+        if self.request.chat_history is not None or not history:
+            return 0
+        if state.must_read_topic:
+            yield ReadTopic(state)
+        return topic_start(history, state.topic)
 
     def _finder(self, *, keep: bool = True) -> Finder:
         retriever = self._retriever() if self._plans() and not self.service.retrievers else None
@@ -205,9 +216,7 @@ class Turn:
         self, response: Any, source: ToolOutput | None, trace: CondenseTrace, commit: Commit
     ) -> Flow[ChatResponse]:
         service = self.service
-        if service.after_turn is not None:
-            after, conversation = service.after_turn, self.conversation
-            commit.on_written = lambda: after(trace, conversation)
+        commit.keeper = Keeper(self.conversation, trace, service.after_turn)
         if service.verbose:
             print(f"Querying with: {trace.search_query}" if self.pipeline.is_stock else trace.summary())
         if not self.pipeline.is_stock:

@@ -1,0 +1,187 @@
+"""What is kept of each turn beside the messages: the searched query, the status, the turn's id, the open topic."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.storage.kvstore.types import BaseKVStore
+
+from llama_index_condense_plus.types import RewriteStatus
+
+logger = logging.getLogger(__name__)
+
+TURNS = "condense_plus_turns"
+TOPICS = "condense_plus_topics"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """What one turn searched."""
+
+    turn_id: str
+    """``CondenseTrace.turn_id``."""
+    message: str
+    """The user's words."""
+    query: str
+    """The words that were searched first."""
+    status: str
+    """How the rewrite ended, a ``RewriteStatus``."""
+    reason: str
+    """Why it was, or was not, asked for, a ``TriggerReason``."""
+    at: float = 0.0
+    """When the turn was stored, in seconds since the epoch."""
+    cache_keys: tuple[str, ...] = ()
+    """The rewrite cache's entries that the turn made or used."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTurn:
+    """A round of the history, with what was searched for it."""
+
+    message: ChatMessage
+    """The user's message."""
+    answers: tuple[ChatMessage, ...] = ()
+    """What followed it."""
+    turn_id: str | None = None
+    """The turn's id; None if it was not recorded."""
+    query: str | None = None
+    """The words that were searched first; None if the turn was not recorded."""
+    status: RewriteStatus | None = None
+    """How the rewrite ended; None if the turn was not recorded."""
+
+
+@dataclass
+class ConversationRecords:
+    """The records of one conversation. Reading and writing fail open: a turn never fails because of them."""
+
+    store: BaseKVStore
+    """Where to."""
+    key: str
+    """The conversation."""
+    clock: Callable[[], float] = field(default=time.time)
+    """Wall-clock seconds."""
+
+    @property
+    def _turns(self) -> str:
+        return f"{TURNS}/{self.key}"
+
+    def add(self, record: TurnRecord) -> None:
+        """Keep a turn's record."""
+        try:
+            self.store.put(record.turn_id, self._value(record), self._turns)
+        except Exception as error:  # noqa: BLE001 - the turn is stored, and that is what counts
+            _lost(error)
+
+    async def aadd(self, record: TurnRecord) -> None:
+        """Keep a turn's record."""
+        try:
+            await self.store.aput(record.turn_id, self._value(record), self._turns)
+        except Exception as error:  # noqa: BLE001 - the turn is stored, and that is what counts
+            _lost(error)
+
+    def all(self) -> list[TurnRecord]:
+        """Return the records, oldest first."""
+        return _records(self.store.get_all(self._turns).values())
+
+    async def aall(self) -> list[TurnRecord]:
+        """Return the records, oldest first."""
+        return _records((await self.store.aget_all(self._turns)).values())
+
+    def open_topic(self, message: str) -> None:
+        """Note the message that a new topic begins with."""
+        try:
+            self.store.put(self.key, {"message": message}, TOPICS)
+        except Exception as error:  # noqa: BLE001 - older rounds go on feeding the rewrite
+            _lost(error)
+
+    async def aopen_topic(self, message: str) -> None:
+        """Note the message that a new topic begins with."""
+        try:
+            await self.store.aput(self.key, {"message": message}, TOPICS)
+        except Exception as error:  # noqa: BLE001 - older rounds go on feeding the rewrite
+            _lost(error)
+
+    def topic(self) -> str | None:
+        """Return the message that the present topic began with; None: the conversation's beginning."""
+        try:
+            return _message(self.store.get(self.key, TOPICS))
+        except Exception as error:  # noqa: BLE001 - the whole window feeds the rewrite
+            _lost(error)
+            return None
+
+    async def atopic(self) -> str | None:
+        """Return the message that the present topic began with; None: the conversation's beginning."""
+        try:
+            return _message(await self.store.aget(self.key, TOPICS))
+        except Exception as error:  # noqa: BLE001 - the whole window feeds the rewrite
+            _lost(error)
+            return None
+
+    def delete(self) -> None:
+        """Delete every record of the conversation."""
+        for turn_id in self.store.get_all(self._turns):
+            self.store.delete(turn_id, self._turns)
+        self.store.delete(self.key, TOPICS)
+
+    async def adelete(self) -> None:
+        """Delete every record of the conversation."""
+        for turn_id in await self.store.aget_all(self._turns):
+            await self.store.adelete(turn_id, self._turns)
+        await self.store.adelete(self.key, TOPICS)
+
+    def _value(self, record: TurnRecord) -> dict[str, Any]:
+        return {**asdict(record), "at": self.clock(), "cache_keys": list(record.cache_keys)}
+
+
+def topic_start(history: Sequence[ChatMessage], opening: str | None) -> int:
+    """Return the index in a history at which the topic that a message opened begins; 0 if it is not there."""
+    if opening is None:
+        return 0
+    found = (i for i in range(len(history) - 1, -1, -1) if history[i].role == MessageRole.USER)
+    return next((i for i in found if history[i].content == opening), 0)
+
+
+def rounds_with_records(messages: Iterable[ChatMessage], records: Sequence[TurnRecord]) -> list[HistoryTurn]:
+    """Return a history in rounds, each with its record; newest first claims its record first.
+
+    Args:
+        messages: the whole history, oldest first.
+        records: the turns' records, oldest first.
+    """
+    grouped: list[list[ChatMessage]] = []
+    for message in messages:
+        if message.role == MessageRole.USER:
+            grouped.append([message])
+        elif grouped:
+            grouped[-1].append(message)
+    left = list(records)
+    rounds: list[HistoryTurn] = []
+    for message, *answers in reversed(grouped):
+        place = next((i for i in range(len(left) - 1, -1, -1) if left[i].message == message.content), None)
+        if place is None:
+            rounds.append(HistoryTurn(message, tuple(answers)))
+            continue
+        record = left[place]
+        del left[place:]
+        status = RewriteStatus(record.status)
+        rounds.append(HistoryTurn(message, tuple(answers), record.turn_id, record.query, status))
+    return rounds[::-1]
+
+
+def _records(values: Iterable[dict[str, Any]]) -> list[TurnRecord]:
+    known = TurnRecord.__dataclass_fields__
+    records = (TurnRecord(**{k: v for k, v in value.items() if k in known}) for value in values)
+    return sorted(records, key=lambda record: record.at)
+
+
+def _message(value: dict[str, Any] | None) -> str | None:
+    return value.get("message") if value else None
+
+
+def _lost(error: Exception) -> None:
+    logger.warning("The store beside the conversation failed: %s", type(error).__name__)
