@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.resources import as_file, files
@@ -93,14 +94,16 @@ class Dataset:
         return {alias: name for case in self.cases for alias, name in case.aliases.items()}
 
     def sampled(self, limit: int | None) -> Dataset:
-        """Return the first ``limit`` cases of an order that takes categories and languages in turn; None: all."""
+        """Return ``limit`` cases that keep the shares of categories and languages; None: all."""
         if limit is None or limit >= len(self.cases):
             return self
-        seen: dict[tuple[str, str], int] = {}
-        order: list[tuple[int, int]] = []
+        sizes = Counter((case.category, case.lang) for case in self.cases)
+        seen: Counter[tuple[str, str]] = Counter()
+        order = []
         for index, case in enumerate(self.cases):
-            place = seen[case.category, case.lang] = seen.get((case.category, case.lang), 0) + 1
-            order.append((place, index))
+            stratum = case.category, case.lang
+            order.append(((seen[stratum] + 0.5) / sizes[stratum], index))
+            seen[stratum] += 1
         chosen = sorted(index for _, index in sorted(order)[:limit])
         return Dataset(self.name, tuple(self.cases[i] for i in chosen), self.passages)
 

@@ -68,6 +68,13 @@ def test_load_passages_refuses_an_id_used_twice(tmp_path: Path) -> None:
         load_passages(written(tmp_path, row, row))
 
 
+def test_dataset_sampled_keeps_shares() -> None:
+    sampled = shipped_dataset().sampled(100)
+    share = sum(bool(c.needs_rewrite) for c in sampled.cases) / 100
+    assert 0.55 <= share <= 0.67
+    assert len({c.category for c in sampled.cases}) >= 20
+
+
 def test_dataset_sampled_spreads_over_categories() -> None:
     cases = [case(id=f"{category}{i}", category=category) for category in "ab" for i in range(10)]
     sampled = Dataset("x", tuple(cases)).sampled(4)
