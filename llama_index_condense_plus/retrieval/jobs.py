@@ -38,6 +38,8 @@ class Job:
     """The retriever's name, where there are several."""
     started: Started | None = None
     """Its retrieval, if it is already under way."""
+    failure: Exception | None = None
+    """Why it failed, set by who performs it."""
     limit: int | None = None
     """Most nodes taken over from a retrieval that was begun before the plan was known."""
 

@@ -120,19 +120,21 @@ class PlanRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         plan = self.plan_for(query_bundle)
-        lists = searching.search(self._jobs(plan, query_bundle), self._timeout_s, self._max_parallel)
-        if plan.reserve and self._is_low(lists):
-            more = self._jobs(QueryPlan(plan.reserve), query_bundle)
+        jobs = self._jobs(plan, query_bundle)
+        lists = searching.search(jobs, self._timeout_s, self._max_parallel)
+        if more := self._reserve(plan, query_bundle, lists):
+            jobs += more
             lists += searching.search(more, self._timeout_s, self._max_parallel)
-        return self._fused(lists)
+        return self._fused(jobs, lists)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         plan = self.plan_for(query_bundle)
-        lists = await searching.asearch(self._jobs(plan, query_bundle), self._timeout_s, self._max_parallel)
-        if plan.reserve and self._is_low(lists):
-            more = self._jobs(QueryPlan(plan.reserve), query_bundle)
+        jobs = self._jobs(plan, query_bundle)
+        lists = await searching.asearch(jobs, self._timeout_s, self._max_parallel)
+        if more := self._reserve(plan, query_bundle, lists):
+            jobs += more
             lists += await searching.asearch(more, self._timeout_s, self._max_parallel)
-        return self._fused(lists)
+        return self._fused(jobs, lists)
 
     @property
     def _timeout_s(self) -> float | None:
@@ -147,16 +149,20 @@ class PlanRetriever(BaseRetriever):
             for query, bundle in zip(plan.queries, wanted, strict=False):
                 started = self._prefetched.get(query_key(query.text))
                 limit = top_k if started is not None and isinstance(top_k, int) else None
-                jobs.append(Job(query, bundle, source, name, started, limit))
+                jobs.append(Job(query, bundle, source, name, started, limit=limit))
         return jobs
 
-    def _is_low(self, lists: Sequence[RankedList]) -> bool:
-        return is_low_recall([node for ranked in lists for node in ranked.nodes], self.settings.retrieval)
+    def _reserve(self, plan: QueryPlan, template: QueryBundle, lists: Sequence[RankedList]) -> list[Job]:
+        """Return the searches held back, if those made brought too little."""
+        found = [node for ranked in lists for node in ranked.nodes]
+        if not plan.reserve or not is_low_recall(found, self.settings.retrieval):
+            return []
+        return self._jobs(QueryPlan(plan.reserve), template)
 
-    def _fused(self, lists: list[RankedList]) -> list[NodeWithScore]:
+    def _fused(self, jobs: Sequence[Job], lists: Sequence[RankedList]) -> list[NodeWithScore]:
         if self._observe is not None:
             self._observe(tuple(lists))
-        searching.raise_if_all_failed(lists)
+        searching.raise_if_all_failed(jobs)
         top_k = self.similarity_top_k or max(len(ranked.nodes) for ranked in lists)
         limit = candidates(lists, self.settings.fusion, top_k) if self._for_postprocessors else top_k
         return fuse(lists, self.settings.fusion, limit)

@@ -54,14 +54,21 @@ async def asearch(jobs: Sequence[Job], timeout_s: float | None = None, max_paral
             task.cancel()
 
 
-def raise_if_all_failed(lists: Sequence[RankedList]) -> None:
+def raise_if_all_failed(jobs: Sequence[Job]) -> None:
     """Raise if no retrieval succeeded.
 
+    Args:
+        jobs: retrievals that were performed.
+
     Raises:
-        RetrievalFailedError: every retrieval failed; the message names the first failure.
+        RetrievalFailedError: every one failed; the first failure is its cause.
     """
-    if lists and all(ranked.error for ranked in lists):
-        raise RetrievalFailedError(f"All {len(lists)} retrievals failed; the first: {lists[0].error}")
+    failures = [job.failure for job in jobs if job.failure is not None]
+    if failures and len(failures) == len(jobs):
+        first = failures[0]
+        raise RetrievalFailedError(
+            f"All {len(jobs)} retrievals failed; the first: {type(first).__name__}: {first}"
+        ) from first
 
 
 async def aretrieve(retriever: BaseRetriever, bundle: QueryBundle) -> list[NodeWithScore]:
@@ -148,6 +155,7 @@ def _listed(job: Job, start: float, nodes: Sequence[NodeWithScore] | None) -> Ra
 
 
 def _failed(job: Job, start: float, error: Exception) -> RankedList:
+    job.failure = error
     words = f"{type(error).__name__}: {error}"
     return RankedList(job.query, (), time.perf_counter() - start, error=words, source=job.source)
 
