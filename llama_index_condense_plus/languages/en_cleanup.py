@@ -38,7 +38,7 @@ _RELATIVE = frozenset(
     for that, who, before, said, after in product(
         ("", "that", "which"), ("you", "we", "i"), ("", *_BEFORE), _SAID, ("", *_AFTER)
     )
-    if that or before or after or said in {"mentioned", "described", "discussed", "talked about", "listed"}
+    if that or before or after or said not in {"said", "named"}
 )
 
 CONNECTIVES = _RELATIVE | frozenset(
@@ -60,7 +60,7 @@ CONNECTIVES = _RELATIVE | frozenset(
 
 CONNECTIVE_TRAPS = frozenset(
     {
-        "what you said", "what you mentioned", "everything you mentioned", "just now released", "when you mentioned", "have you mentioned",
+        "what you said", "what you mentioned", "everything you mentioned", "just now released", "when you mentioned", "have you mentioned", "can i ask for", "please everyone", "hello world", "do you know how to",
     }
 )  # fmt: skip
 """Longer phrases that contain a connective and carry meaning."""

@@ -76,10 +76,10 @@ CONNECTIVES = _BACK_REFERENCES | frozenset(
 
 CONNECTIVE_TRAPS = frozenset(
     {
-        "刚刚好", "刚刚够", "刚才的", "对了吗", "对了没", "答对了", "说对了", "猜对了", "做对了", "选对了", "找对了", "用对了", "填对了", "买对了", "话说明", "方才能",
+        "刚刚好", "刚刚够", "对了吗", "对了没", "答对了", "说对了", "猜对了", "做对了", "选对了", "找对了", "用对了", "填对了", "买对了", "话说明", "方才能", "告诉我们", "麻烦的", "想知道的", "想了解的",
         "刚才级", "上述人", "上面说明", "以上说明", "上面介绍信", "前述人", "对话说",
     }
-) - {"刚才的"}  # fmt: skip
+)  # fmt: skip
 """Longer phrases that contain a connective and carry meaning."""
 
 PADDING = frozenset(

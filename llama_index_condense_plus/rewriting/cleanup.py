@@ -41,7 +41,7 @@ def safe_line(text: str) -> str:
 
 def _stand_in(char: str) -> str:
     kind = unicodedata.category(char)
-    return " " if kind.startswith("Z") else "" if kind in {"Cc", "Cf", "Cs", "Cn"} else char
+    return " " if kind.startswith("Z") else "" if kind in {"Cc", "Cf", "Cs", "Cn", "Co"} else char
 
 
 def fold_width(text: str) -> str:
@@ -139,7 +139,8 @@ class _Words:
             folded = fold_in_place(line)
             at = len(folded) - len(folded.lstrip(_LEADING))
             end = self._ends.longest(folded, at)
-            if end and line[end:].strip(_MEANINGLESS) and self._pads(line, end):
+            trapped = self._traps.longest(folded, at) > end
+            if end and not trapped and line[end:].strip(_MEANINGLESS) and self._pads(line, end):
                 gone.append(line[at:end])
                 line, changed = line[end:].lstrip(_LEADING), True
                 continue

@@ -28,6 +28,8 @@ RARE = 5
 """Class of rarity that a skeleton shows."""
 ARTICLES = frozenset(("the", "any", "some", "other", "a", "an", "another", "most"))
 AFTER_NOUN = frozenset(("of", "in", "for", "to", "that", "with", "on", "between", "at", "from", "by"))
+LEANING = frozenset(("pronoun", "back_reference", "ordinal", "comparison", "opener"))
+SUBSTITUTES = frozenset(("one", "ones", "there", "else", "then", "others", "too", "also", "instead"))
 SKIPPED = frozenset(PUNCTUATION + "f")
 
 
@@ -56,6 +58,8 @@ def features(reading: Reading, history: HistoryReading) -> set[str]:
     if NUMBER in classes:
         found.add("num")
     _clause(found, reading, seen, asks=asks)
+    if asks and history.answers and not history.asks:
+        _new_topic(found, reading, seen)
     if reading.language == "en":
         _noun_phrases(found, reading, seen)
     _skeleton(found, reading, seen)
@@ -141,6 +145,24 @@ def _clause(found: set[str], reading: Reading, seen: list[int], *, asks: bool) -
         end = "-" if before < 0 else classes[before]
         place = str(seen[before]) if end in CLASSED else ""
         found.add(f"pe:{end}{place}{'A' if attribute else ''}{'O' if name or content else ''}")
+
+
+def _new_topic(found: set[str], reading: Reading, seen: list[int]) -> None:
+    """Note a question in which nothing leans on the history, although that holds answers."""
+    if reading.open_pronouns or any(cue.name in LEANING for cue in reading.cues):
+        return
+    if any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True)):
+        return
+    if any(word in SUBSTITUTES for word in reading.words):
+        return
+    first, last = reading.clause
+    clause = reading.classes[first:last]
+    if NAME in clause:
+        found.add("new:name")
+    if clause.count(CONTENT) + clause.count(NAME) > 1:
+        found.add("new:content")
+    if NAME in clause and len(clause) - clause.count(PUNCTUATION) > 3:  # noqa: PLR2004
+        found.add("new:sentence")
 
 
 def _noun_phrases(found: set[str], reading: Reading, seen: list[int]) -> None:

@@ -36,7 +36,8 @@ def _either(words: Sequence[str]) -> str:
 
 _ZH = entity_words()["zh"]
 _CLASSES = frozenset(_ZH["classes"])
-_NO_NAMES = ATTRIBUTES_ZH | frozenset(_ZH["no_names"]) | _CLASSES | frozenset(_ZH["lead"])
+_FILLERS = frozenset(_ZH["no_names"]) | _CLASSES | frozenset(_ZH["lead"])
+_NO_NAMES = ATTRIBUTES_ZH | _FILLERS
 _MAX_TERM_WORDS = 4
 _MIN_CHARS = 2
 _MIN_SUFFIXED = 3
@@ -104,16 +105,18 @@ def han_names(text: str) -> Iterator[Span]:
 
 
 def han_terms(text: str) -> Iterator[Span]:
-    """Yield runs of common nouns."""
+    """Yield runs of common nouns, a rare verb before them included (退货政策); none of attributes alone."""
     run: list[Token] = []
     for token in (*tokenize(text), Token("", -1, "x")):
-        fits = token.pos in _TERM_TAGS and token.text not in _NO_NAMES
+        fits = token.pos in _TERM_TAGS or (token.pos == "v" and not run and not is_common(token.text))
+        fits = fits and token.text not in _FILLERS
         if fits and (not run or _touch(run[-1], token)):
             run.append(token)
             continue
         kept = run[-_MAX_TERM_WORDS:]
         words = "".join(t.text for t in kept)
-        if len(words) >= _MIN_CHARS:
+        alone = len(kept) == 1 and (words in ATTRIBUTES_ZH or kept[0].pos == "v")
+        if len(words) >= _MIN_CHARS and not alone:
             yield Entity(words, "term", kept[0].start), kept[0].start, kept[0].start + len(words)
         run = [token] if fits else []
 

@@ -32,8 +32,20 @@ STRONG = frozenset(("back_reference", "slot_filling", "continuation", "open_phra
 """Cues that fire even where the message carries a name."""
 WEAK = frozenset(("opener", "ordinal", "comparison", "ellipsis", "short"))
 """Cues that fire where it carries none."""
+SPOKEN = (
+    "你", "您", "我", "刚", "上面", "前面", "之前", "上述", "以上", "上文", "前文", "前述",
+    "you", "your", "my", "last", "previous", "as mentioned", "the above", "we ", "above", "just",
+)  # fmt: skip
+"""Beginnings of back references that point at the conversation itself."""
 RARE = {"zh": 3, "en": 4}
 """Class of rarity from which an unseen word may name something of its own."""
+
+
+def must_fire(reading: Reading) -> bool:
+    """Return True if a message points out of itself for certain: an open pronoun, or the conversation by name."""
+    return reading.open_pronouns > 0 or any(
+        cue.name == "back_reference" and cue.text.casefold().startswith(SPOKEN) for cue in reading.cues
+    )
 
 
 def rule_score(cues: Sequence[Cue], *, complete: bool) -> float:
@@ -78,7 +90,7 @@ def reason_of(
 def context_cues(reading: Reading, history: HistoryReading, settings: TriggerSettings) -> tuple[Cue, ...]:
     """Return the cues of a message together with those that take the history to see."""
     cues = list(reading.cues)
-    first, last = reading.clause
+    first, _ = reading.clause
     clause = reading.text[reading.starts[first] :] if first < len(reading.starts) else reading.text
     asks = QUESTION in reading.classes or reading.text.rstrip().endswith(("?", "？"))
     length = len(reading.text) if reading.language == "zh" else sum(cls != "x" for cls in reading.classes)

@@ -122,7 +122,7 @@ def build_prompt(
     parts = [texts.instruction, _output_rule(texts, settings.output)]
     if examples:
         parts.append(f"{texts.examples}\n\n" + "\n\n".join(_example(shot, texts, settings.output) for shot in examples))
-    if texts.weekdays is prompt_texts("en").weekdays and language not in ("en", "und"):
+    if texts == prompt_texts("en") and language not in ("en", "und"):
         lexicon = registered_lexicons().get(language)
         parts.append(texts.language.format(name=f" ({lexicon.name})" if lexicon and lexicon.name else ""))
     moment = relative_time(request.message, language)

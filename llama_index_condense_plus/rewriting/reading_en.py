@@ -40,6 +40,8 @@ EXPLETIVE_TAILS = frozenset(["to", "that", "if", "for", "when"])
 POSSESSIVES = frozenset(["its", "his", "her", "their"])
 PERSONAL = frozenset(["he", "him", "his", "she", "her", "he's", "she's", "himself", "herself", "hers"])
 VERB_ENDINGS = ("ed", "ing")
+MIN_LOWER = 5
+"""Capitals mark names if at least one word in so many begins with a small letter."""
 OPEN_QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」", "『": "』", "《": "》"}
 
 
@@ -103,7 +105,7 @@ def _clause(text: str, tokens: Sequence[Token]) -> tuple[int, int]:
 def _capitals_tell(tokens: Sequence[Token]) -> bool:
     """Return True if capital letters mark names: not if every word has one."""
     longer = [token.text for token in tokens if token.pos == "eng" and len(token.text) > 1]
-    return sum(word[0].islower() for word in longer) * 3 >= len(longer)
+    return sum(word[0].islower() for word in longer) * MIN_LOWER >= len(longer)
 
 
 def _quoted(tokens: Sequence[Token], text: str) -> list[bool]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from llama_index_condense_plus.languages import lexicon_for
 from llama_index_condense_plus.languages.phrases import PhraseSet
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.languages.text import fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.han_names import entity_words
 
 
@@ -43,9 +43,8 @@ _ENGLISH_ORDINALS = {
 }  # fmt: skip
 _MEASURE = "[部首个座家本位款张种条只件支台篇名套道处片所项类份门台]"
 _CLASS = "|".join(sorted(map(re.escape, _ZH["classes"]), key=len, reverse=True))
-_NO_NOUN = r"(?=$|[的呢吗怎多如是有需要能可好和与在比也都会，,。？?！!\s]|具体|详细|适合|为)"
 _HAN = re.compile(
-    rf"(?P<ordinal>(?<!的)(?:第(?P<n>[一二三四五六七八九十1-9])(?:{_MEASURE}|点|步)(?:{_CLASS})?|最后一{_MEASURE}){_NO_NOUN}|前者|后者)"
+    rf"(?P<ordinal>(?<!的)(?:第(?P<n>[一二三四五六七八九十1-9])(?:{_MEASURE}|点|步)(?:{_CLASS})?|最后一{_MEASURE})|前者|后者)"
     rf"|(?P<plural>[它他她]们|[这那](?:些|几{_MEASURE}|两{_MEASURE}|俩)(?:{_CLASS})?)"
     rf"|(?P<noun>(?:[这那]{_MEASURE}|[该此本])(?P<class>{_CLASS}))"
     rf"|(?P<place>[这那](?:里(?!面)|[儿边])|当地|该处|此地)"
@@ -93,6 +92,8 @@ def _chinese(text: str) -> Iterator[Reference]:
         if any(s <= start < e and e - s > len(words) for s, e in blocked):
             continue
         if match["ordinal"]:
+            if _noun_follows(text, match.end()):
+                continue  # 第一部作品 says which, and of what
             number = 1 if words.startswith("前") else -1 if not match["n"] else _NUMERALS[match["n"]]
             yield Reference(words, start, "ordinal", number)
         elif match["plural"]:
@@ -106,6 +107,10 @@ def _chinese(text: str) -> Iterator[Reference]:
             yield Reference(words, start, kind)
         else:
             yield Reference(words, start, match.lastgroup or "thing")
+
+
+def _noun_follows(text: str, at: int) -> bool:
+    return any(token.start == at and token.pos.startswith("n") for token in tokenize(text))
 
 
 def _english(text: str) -> Iterator[Reference]:

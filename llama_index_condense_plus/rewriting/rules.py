@@ -21,11 +21,13 @@ TIE = 1.001
 """Below this ratio two candidates are equally likely."""
 NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place", "code", "quoted"})
 """Kinds of entity that say what a question is about; with one and no reference it is complete."""
+MAX_SUBSTITUTIONS = 5
+"""User messages looked back over for the question that "上海呢？", "广州呢？" vary."""
 MAX_ITEM_CHARS = 40
 """A list item is named by its head, up to this many characters."""
 
 _FIT = {
-    "person": {"title": 0.2, "place": 0.1, "organisation": 0.3, "code": 0.1, "name": 0.5, "framed": 0.7, "quoted": 0.2},
+    "person": {"title": 0.1, "place": 0.1, "organisation": 0.3, "code": 0.1, "name": 0.5, "framed": 0.7, "quoted": 0.2},
     "place": {"place": 1.0, "organisation": 1.0, "person": 0.3, "title": 0.4, "code": 0.2},
     "thing": {"person": 0.3, "place": 0.7},
 }
@@ -80,24 +82,26 @@ class RuleRewriter:
         ordinals = [r for r in references if r.kind == "ordinal"]
         if ordinals:
             return _ordinal(clause, ordinals, request.window)
-        if not references and self._names_its_topic(clause):
-            return RuleOutcome(request.message)
         kinds = [r.kind for r in references]
         if any(kinds.count(kind) > 1 and len(_texts(references, kind)) > 1 for kind in kinds):
             return RuleOutcome(None)
         ranked = self._candidates(request, clause)
-        if not ranked:
-            return RuleOutcome(None)
-        return _resolved(clause, references, ranked) if references else self._completed(request, clause, ranked)
+        if references and ranked:
+            return _resolved(clause, references, ranked)
+        return RuleOutcome(None) if references else self._completed(request, clause, ranked)
 
     def _completed(self, request: RewriteRequest, clause: str, ranked: Ranked) -> RuleOutcome:
-        """Return an elliptical clause with what it is about."""
-        swapped = self._substituted(request.window, request.message, ranked)
+        """Return an elliptical clause with what it is about; one that names its own topic needs nothing."""
+        swapped = self._substituted(request.window, request.message)
         if swapped:
             return RuleOutcome(swapped)
+        if self._names_its_topic(clause):
+            return RuleOutcome(request.message)
         hint = next((r.kind for r in find_references(request.message) if r.kind != "ordinal"), "")
         fitting = _fitting(ranked, hint)
-        return _ambiguous(fitting) if _tied(fitting) else RuleOutcome(f"{' '.join(_chosen(fitting))} {clause}")
+        if _tied(fitting):
+            return _ambiguous(fitting)
+        return RuleOutcome(f"{' '.join(_chosen(fitting))} {clause}" if fitting else None)
 
     def _candidates(self, request: RewriteRequest, clause: str) -> Ranked:
         """Return what the clause does not name itself: names, or common terms where nothing is named.
@@ -115,17 +119,26 @@ class RuleRewriter:
     def _names_its_topic(self, clause: str) -> bool:
         return any(entity.kind in NAMING for entity in self._extractor.extract(clause))
 
-    def _substituted(self, window: HistoryWindow, message: str, ranked: Ranked) -> str | None:
+    def _substituted(self, window: HistoryWindow, message: str) -> str | None:
         """Return the last question with another name in it: "北京几点开门？" – "上海呢？"."""
         match = _SUBSTITUTION.match(message)
-        previous = next((m.full_text for m in reversed(window.all_messages) if m.role == "user"), "")
+        asked = [m.full_text for m in window.all_messages[-2 * MAX_SUBSTITUTIONS :] if m.role == "user"]
+        previous = next((text for text in reversed(asked) if not _SUBSTITUTION.match(text)), None)
         if not match or not previous:
             return None
-        new = (match["zh"] or match["en"]).strip()
-        kinds = {e.kind for e in self._extractor.extract(new) if len(e.text) * 2 > len(new)} - {"term", "number"}
-        clause = asking_clause(previous)
-        old = next((e.text for e, _ in ranked if e.kind in kinds and e.text in clause), None)
+        new, clause = (match["zh"] or match["en"]).strip(), asking_clause(previous)
+        fresh = next((e for e in self._extractor.extract(new) if len(e.text) * 2 > len(new)), None)
+        if fresh is None:
+            return None
+        old = next((e.text for e in self._extractor.extract(clause) if _alike(e, fresh)), None)
         return clause.replace(old, new) if old else None
+
+
+def _alike(old: Entity, new: Entity) -> bool:
+    """Return True for names of one kind, and for terms of one ending (年假, 病假)."""
+    if old.kind != new.kind or old.kind == "number":
+        return False
+    return old.kind != "term" or old.text[-1] == new.text[-1]
 
 
 def _texts(references: tuple[Reference, ...], kind: str) -> set[str]:

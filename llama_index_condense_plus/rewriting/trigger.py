@@ -11,7 +11,7 @@ from llama_index_condense_plus.languages.detect import UNKNOWN
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.rewriting.features import features
-from llama_index_condense_plus.rewriting.heuristic import context_cues, is_complete, reason_of, rule_score
+from llama_index_condense_plus.rewriting.heuristic import context_cues, is_complete, must_fire, reason_of, rule_score
 from llama_index_condense_plus.rewriting.learned import LinearModel, read_model_file, shipped_model
 from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
 from llama_index_condense_plus.rewriting.reading import READ_CHARS, HistoryReading, Reading, read_history
@@ -139,7 +139,7 @@ class RuleTrigger:
         cues = context_cues(reading, history, self._settings.trigger)
         complete = is_complete(reading, history)
         score = None
-        if not reading.open_pronouns:
+        if not must_fire(reading):
             learned = mode == "learned"
             score = self._model.score(features(reading, history)) if learned else rule_score(cues, complete=complete)
         fires = score is None or score >= 0.5 * (1.0 - self._settings.trigger.recall_bias)
@@ -161,7 +161,7 @@ class RuleTrigger:
         if ruled is not None:
             return language, ruled.rewrite, set()
         reading = known.read(text)
-        return language, True if reading.open_pronouns else None, features(reading, history)
+        return language, True if must_fire(reading) else None, features(reading, history)
 
     @property
     def _model(self) -> LinearModel:

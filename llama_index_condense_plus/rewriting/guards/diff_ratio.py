@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
+from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.text import clip, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
@@ -122,13 +123,13 @@ def _share_kept(before: Features, after: Features, kind: bool) -> tuple[float, l
     words: list[str] = []
     for word in before.words:
         kept = retained(word, after) or mistyped(word, after.stems)
-        if word.referred and not kept:
-            continue
+        if not kept and (word.referred or word.pos == "m" or quantities(word.text)):
+            continue  # a demonstrated noun may become a name; numbers are the preservation guard's
         counted += 1
         if not kept:
             lost += 1
             words.append(word.raw)
-    if not lost or _squeezed(before) in _squeezed(after):
+    if not lost or not counted or _squeezed(before) in _squeezed(after):
         return 1.0, []
     return (counted - lost + kind) / (counted + kind), words
 

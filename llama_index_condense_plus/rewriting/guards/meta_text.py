@@ -53,29 +53,32 @@ def _obeyed(original: str, rewrite: str, window: HistoryWindow) -> str:
     It does if most of what the rewrite adds to the question stands in one passage with an instruction, and nowhere
     else in the conversation.
     """
-    passages = [(m, p) for m in window.all_messages for p in _instructions(m.full_text)]
-    if not passages:
+    messages = [m for m in window.all_messages if _instructions(m.full_text)]
+    if not messages:
         return ""
     question, after = features(original), features(rewrite)
     added = [word for word in after.words if not retained(word, question)]
-    if not added:
-        return ""
-    for message, passage in passages:
-        ordered = features(passage)
+    for message in messages if added else ():
         others = [features(m.full_text) for m in window.all_messages if m is not message]
-        rest = features(message.full_text.replace(passage, " "))
-        from_it = [
-            w
-            for w in added
-            if retained(w, ordered) and not retained(w, rest) and not any(retained(w, o) for o in others)
-        ]
-        if len(from_it) >= _MOST * len(added):
-            return passage
+        for passage, rest in _instructions(message.full_text):
+            elsewhere = [features(rest), *others]
+            from_it = [
+                w for w in added if retained(w, features(passage)) and not any(retained(w, other) for other in elsewhere)
+            ]
+            if len(from_it) >= _MOST * len(added):
+                return passage
     return ""
 
 
 @lru_cache(maxsize=2048)
-def _instructions(text: str) -> tuple[str, ...]:
-    """Return the passages of a message that give orders: the sentence that does and the two after it."""
+def _instructions(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the passages of a message that give orders, each with the rest of the message.
+
+    A passage is the sentence that gives the order and the two after it.
+    """
     parts = sentences(clip(text, _CHECKED))
-    return tuple(" ".join(parts[i : i + 3]) for i, part in enumerate(parts) if _INSTRUCTS.search(folded(part)))
+    return tuple(
+        (" ".join(parts[i : i + 3]), " ".join(parts[:i] + parts[i + 3 :]))
+        for i, part in enumerate(parts)
+        if _INSTRUCTS.search(folded(part))
+    )

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llama_index_condense_plus import CondensePlusSettings
+from llama_index_condense_plus.rewriting.cleanup import Cleaner, clean_query, safe_line
+from tests.rewriting.cleanup_cases import CLEANED_EN, CLEANED_ZH, TRAPS_EN, TRAPS_ZH
+
+
+@pytest.mark.parametrize(("query", "expected"), [*CLEANED_ZH, *CLEANED_EN])
+def test_clean_query_takes_out_what_only_the_conversation_needed(query: str, expected: str) -> None:
+    assert clean_query(query) == expected
+
+
+@pytest.mark.parametrize("query", [*TRAPS_ZH, *TRAPS_EN])
+def test_clean_query_leaves_what_carries_meaning(query: str) -> None:
+    assert clean_query(query) == query
+
+
+@pytest.mark.parametrize("query", ["谢谢", "请问", "刚才提到的", "thanks!", "please"])
+def test_clean_query_leaves_a_query_that_would_vanish(query: str) -> None:
+    assert clean_query(query) == query
+
+
+def test_cleaner_lists_what_it_took_out() -> None:
+    text, edits = Cleaner(CondensePlusSettings()).clean("请问刚才提到的GTE-3000多少钱，谢谢")
+    assert text == "GTE-3000多少钱"
+    assert [(edit.kind, edit.before, edit.after) for edit in edits] == [
+        ("cleanup", "刚才提到的", ""),
+        ("cleanup", "请问", ""),
+        ("cleanup", "谢谢", ""),
+    ]
+
+
+def test_cleaner_follows_the_users_words() -> None:
+    own = {"zh": {"connectives_add": ["话分两头"], "connectives_remove": ["刚才提到的", "刚才"]}}
+    cleaner = Cleaner(CondensePlusSettings(languages=own))
+    assert cleaner.clean("话分两头价格是多少")[0] == "价格是多少"
+    assert cleaner.clean("刚才提到的价格是多少")[0] == "刚才提到的价格是多少"
+
+
+def test_cleaner_disabled_only_makes_safe() -> None:
+    cleaner = Cleaner(CondensePlusSettings(cleanup={"enabled": False, "width": "keep"}))
+    assert cleaner.clean("请问\nＧＴＥ多少钱\x00") == ("请问 ＧＴＥ多少钱", ())
+
+
+@given(st.text())
+def test_safe_line_is_one_printable_line(text: str) -> None:
+    line = safe_line(text)
+    assert line == line.strip()
+    assert not any(not char.isprintable() for char in line)
+
+
+@given(st.text(alphabet="刚才提到的之前请问谢你我们说，。？ abyoumentioned"))
+def test_clean_query_is_stable_and_never_longer(text: str) -> None:
+    once = clean_query(text)
+    assert len(once) <= len(text)
+    assert once or not safe_line(text)
