@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llama_index_condense_plus.protocols import EntityExtractor
+from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
+
+EXTRACTOR = DefaultEntityExtractor()
+
+
+def names(text: str) -> list[str]:
+    return [e.text for e in EXTRACTOR.extract(text) if e.kind not in ("term", "number")]
+
+
+def test_default_extractor_meets_the_protocol() -> None:
+    assert isinstance(EXTRACTOR, EntityExtractor)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("你看过《流浪地球》吗？", "流浪地球"),
+        ("请问“无忧套餐”怎么办理", "无忧套餐"),
+        ("GTE-3000多少钱", "GTE-3000"),
+        ("看一下 config.yaml 里的设置", "config.yaml"),
+        ("A方案便宜一些", "A方案"),
+        ("你看过活着这部电影吗？", "活着"),
+        ("知道马尔科·波罗这个人吗", "马尔科·波罗"),
+        ("编剧是尼古拉斯·斯帕克斯的朋友", "尼古拉斯·斯帕克斯"),
+        ("宇智波佐助是谁", "宇智波佐助"),
+        ("附近有观复博物馆和一家书店", "观复博物馆"),
+        ("你对苏州博物馆了解吗", "苏州博物馆"),
+        ("主演有岩男润子、松本梨香、大仓正章", "松本梨香"),
+        ("Who founded Tesla Motors?", "Tesla Motors"),
+        ("I use the Basic plan of Acme Cloud", "Acme Cloud"),
+        ("the function read_csv fails", "read_csv"),
+        ("la tasca is a nice restaurant", "la tasca"),
+        ("Wagamama is in the centre", "Wagamama"),
+        ("Tell me about throat cancer.", "throat cancer"),
+    ],
+)
+def test_extract_finds_names(text: str, name: str) -> None:
+    assert name in names(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "知道是谁吗？",
+        "你知道电话是多少吗",
+        "那它多少钱呢",
+        "Why is it so?",
+        "What are they?",
+        "Thanks, that helps.",
+        "",
+    ],
+)
+def test_extract_finds_no_name_where_there_is_none(text: str) -> None:
+    assert names(text) == []
+
+
+def test_extract_calls_common_things_terms() -> None:
+    assert [(e.text, e.kind) for e in EXTRACTOR.extract("退货政策是什么")][-1][1] == "term"
+    assert ("fuel economy", "term") in [(e.text, e.kind) for e in EXTRACTOR.extract("does it have good fuel economy")]
+
+
+def test_extract_finds_quantities() -> None:
+    assert ("12 kg", "number") in [(e.text, e.kind) for e in EXTRACTOR.extract("it weighs 12 kg")]
+
+
+@given(st.text(max_size=200))
+def test_extract_gives_disjoint_entities_of_the_text_in_order(text: str) -> None:
+    found = EXTRACTOR.extract(text)
+    assert [e.start for e in found] == sorted(e.start for e in found)
+    assert all(e.text.strip() for e in found)
+
+
+def test_extract_reads_a_megabyte_in_bounded_time() -> None:
+    assert len(EXTRACTOR.extract("看过《活着》吗？" + "啊" * 1_000_000)) < 10_000

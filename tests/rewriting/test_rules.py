@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from llama_index_condense_plus.operations import RuleOutcome
+from llama_index_condense_plus.rewriting.history import build_window
+from llama_index_condense_plus.rewriting.rules import RuleRewriter, topic_query
+from llama_index_condense_plus.settings.sections import HistorySettings
+from llama_index_condense_plus.types import RewriteRequest, TriggerDecision, TriggerReason
+
+
+def outcome(history: list[str], message: str, reason: TriggerReason = TriggerReason.PRONOUN) -> RuleOutcome:
+    pairs = [(("user", "assistant")[n % 2], text) for n, text in enumerate(history)]
+    decision = TriggerDecision(True, reason, "zh")
+    return RuleRewriter().outcome(RewriteRequest(message, build_window(pairs, HistorySettings()), decision))
+
+
+GTE = ["GTE-3000多少钱？", "GTE-3000售价2999元。"]
+DEPOSIT = ["怎么退押金？", "有三种办法：\n1. 原路退回：三天\n2. 转到钱包余额\n3. 抵扣租金"]
+PLANS = ["A方案和B方案哪个便宜？", "A方案便宜。"]
+
+
+@pytest.mark.parametrize(
+    ("history", "message", "expected"),
+    [
+        (GTE, "那它的保修期多长？", "GTE-3000的保修期多长？"),
+        (GTE, "嗯，挺贵的，保修期多长？", "GTE-3000 保修期多长？"),
+        (["宇智波佐助是谁？", "佐助是火影忍者的角色。"], "他哥哥是谁？", "宇智波佐助哥哥是谁？"),
+        (DEPOSIT, "第二种多久到账？", "转到钱包余额多久到账？"),
+        (DEPOSIT, "最后一种划算吗？", "抵扣租金划算吗？"),
+        (["折叠屏手机有哪些推荐？", "Mate X5和Find N3都不错。"], "它们的价格？", "Mate X5和Find N3的价格？"),
+        (["北京的公积金怎么提取？", "在北京公积金中心办理。"], "上海呢？", "上海的公积金怎么提取？"),
+        (["北京的公积金怎么提取？", "线上。", "上海呢？", "线上。"], "广州呢？", "广州的公积金怎么提取？"),
+        (["标准版怎么申请？", "在系统里。"], "那旗舰版呢？", "旗舰版怎么申请？"),
+        (["Who founded Tesla Motors?", "Two engineers."], "When was it founded?", "When was Tesla Motors founded?"),
+        (["Tell me about Marie Curie.", "A physicist."], "What was her work?", "What was Marie Curie's work?"),
+        (["Tell me about the Beatles.", "A band."], "Who was their manager?", "Who was Beatles' manager?"),
+        (["What is throat cancer?", "A kind of cancer."], "Is it treatable?", "Is throat cancer treatable?"),
+    ],
+)
+def test_outcome_resolves(history: list[str], message: str, expected: str) -> None:
+    assert outcome(history, message).text == expected
+
+
+def test_outcome_fills_a_slot_into_the_request() -> None:
+    text = outcome(["查一下值班表", "请问要查哪个月的？"], "五月", TriggerReason.SLOT_FILLING).text
+    assert text == "查一下值班表 五月"
+
+
+def test_outcome_agrees_with_the_pronoun() -> None:
+    history = ["看过《霸王别姬》吗？", "看过，《霸王别姬》里有张国荣。"]
+    assert outcome(history, "他多大了？").text == "张国荣多大了？"
+    assert outcome(history, "它是哪年的？").text == "霸王别姬是哪年的？"
+
+
+def test_outcome_takes_what_the_user_just_said_as_newest() -> None:
+    history = ["看过《活着》吗？", "看过。"]
+    assert "葛优" in (outcome(history, "我很喜欢葛优，他多大了？").text or "")
+
+
+def test_outcome_leaves_a_question_that_names_its_topic() -> None:
+    assert outcome(GTE, "《活着》的作者是谁？").text == "《活着》的作者是谁？"
+
+
+@pytest.mark.parametrize(
+    ("history", "message"),
+    [(PLANS, "那个方案比这个好吗？"), (DEPOSIT, "第五种呢？"), (["你好", "你好"], "它多少钱？"), ([], "它多少钱？")],
+)
+def test_outcome_declines(history: list[str], message: str) -> None:
+    declined = outcome(history, message)
+    assert declined.text is None
+    assert not declined.ambiguous
+
+
+def test_outcome_names_tied_candidates() -> None:
+    tied = outcome(["你好", "你好，请说。", "想买书", "《活着》和《兄弟》都有货。"], "它多少钱？")
+    assert tied.text is None
+    assert tied.ambiguous
+    assert set(tied.candidates) == {"活着", "兄弟"}
+
+
+def test_rewrite_is_a_flow_that_asks_for_nothing() -> None:
+    window = build_window([("user", GTE[0])], HistorySettings())
+    flow = RuleRewriter().rewrite(
+        RewriteRequest("它多重？", window, TriggerDecision(True, TriggerReason.PRONOUN, "zh"))
+    )
+    with pytest.raises(StopIteration) as stop:
+        next(flow)
+    assert stop.value.value == RuleOutcome("GTE-3000多重？")
+
+
+def test_topic_query_names_the_topic_before_the_asking_clause() -> None:
+    window = build_window([("user", GTE[0])], HistorySettings())
+    assert topic_query(window, "嗯，知道了。保修期多长？") == "GTE-3000 保修期多长？"
+    assert topic_query(window, "GTE-3000多重？") is None
+    assert topic_query(build_window([], HistorySettings()), "多重？") is None
