@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
 from llama_index.core.vector_stores.types import MetadataFilters
 
@@ -58,12 +59,20 @@ class Conversations:
     def history_with_queries(self) -> list[HistoryTurn]:
         """Return the history in rounds, each with turn id, searched query and status where they are known."""
         records = self._conversation.state.records.all()
-        return rounds_with_records(self._memory.get_all(), records)
+        try:
+            messages = self._memory.get_all()
+        except (ValueError, NotImplementedError):  # a memory that finds messages and cannot list them
+            messages = [_user_message(record) for record in records]
+        return rounds_with_records(messages, records)
 
     async def ahistory_with_queries(self) -> list[HistoryTurn]:
         """Return what ``history_with_queries`` returns, without blocking the event loop."""
         records = await self._conversation.state.records.aall()
-        return rounds_with_records(await self._memory.aget_all(), records)
+        try:
+            messages = await self._memory.aget_all()
+        except (ValueError, NotImplementedError):  # a memory that finds messages and cannot list them
+            messages = [_user_message(record) for record in records]
+        return rounds_with_records(messages, records)
 
     def reset(self) -> None:
         """Empty the conversation; turns that are not stored yet are given up."""
@@ -127,6 +136,10 @@ class Conversations:
             "An engine holds models, connections and locks and is not pickled. Pickle engine.settings, build the "
             "engine with from_defaults in each process, and share the conversations through a chat store and locks."
         )
+
+
+def _user_message(record: TurnRecord) -> ChatMessage:
+    return ChatMessage(role=MessageRole.USER, content=record.message)
 
 
 def _cache_keys(records: list[TurnRecord]) -> set[str]:

@@ -53,7 +53,7 @@ _NOT_NUMBERS = re.compile(
     r"十分|万一|千万|一一|百度|千里马|三七|三国|三亚|四川|五一|十一月?假|六一|一万个|八达|九寨|两岸|万万|七夕|百货|百科|三明治|三星|九龙|万科|万达|千岛|一百度|七喜|三里屯|二手|双十一"
 )
 _LIST_REFERENCE = re.compile(
-    r"^\s*(?:个|种|款|项|条|点|位|家|张|篇|首|本|部|者|步|one\b|option|item|point|thing|of\b|approach|method|choice|suggestion|step|$|[?.,!;)])"
+    r"^\s*(?:个|种|款|项|条|点|位|家|张|篇|首|本|部|者|步|one\b|option|item|point|thing|of\b|approach|method|choice|suggestion|step|model|product|plan|version|device|$|[?.,!;)])"
 )
 
 
