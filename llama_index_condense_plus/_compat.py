@@ -18,7 +18,7 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.query_engine import TransformQueryEngine
-from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer
 from llama_index.core.settings import Settings
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
@@ -111,9 +111,9 @@ def for_turn(
 
 
 def synthesizer_for_turn(synthesizer: BaseSynthesizer, *, streaming: bool) -> BaseSynthesizer:
-    """Return a shallow copy of a synthesizer with its own streaming flag."""
+    """Return a shallow copy of a synthesizer with its own streaming flag; off for one that cannot stream."""
     clone = copy.copy(synthesizer)
-    clone._streaming = streaming
+    clone._streaming = streaming and not isinstance(synthesizer, Accumulate)
     return clone
 
 

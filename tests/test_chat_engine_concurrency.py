@@ -79,7 +79,7 @@ def test_two_users_on_one_query_engine_never_cross(names: tuple[str, ...], flag:
     engine._response_synthesizer._streaming = flag
     flags: set[bool] = set()
     users = {thing: user(engine, llm, thing) for thing in ("ALPHA-1", "BETA-2")}
-    dice = random.Random(7)
+    dice = random.Random(7)  # noqa: S311
     turns = [(thing, dice.choice(names), number) for number in range(25) for thing in users]
 
     async def turn(thing: str, name: str, number: int) -> None:
@@ -297,7 +297,7 @@ def test_cancelled_turn_leaves_history_and_lock_free(make_engine: Make) -> None:
 
         async def cancelled(engine: Any = engine, llm: ScriptedLLM = llm) -> None:
             task = asyncio.create_task(engine.achat("and its price?"))
-            while not llm.calls:
+            while not llm.calls:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -484,7 +484,7 @@ def test_prefetch_of_a_cancelled_turn_is_dropped(make_engine: Make) -> None:
 
     async def run() -> None:
         task = asyncio.create_task(engine.achat("and its price?"))
-        while not llm.calls:
+        while not llm.calls:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         task.cancel()
         await asyncio.wait({task})

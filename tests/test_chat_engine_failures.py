@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.memory import ChatMemoryBuffer
 
 from llama_index_condense_plus import (
     AnswerTimeoutError,
@@ -20,7 +21,7 @@ from llama_index_condense_plus import (
     RuleOutcome,
 )
 from tests.conftest import PRICE
-from tests.fakes import Clock, PlainQueryEngine, ScriptedLLM, WordRetriever, query_engine
+from tests.fakes import Clock, PlainQueryEngine, RecordingPostprocessor, ScriptedLLM, WordRetriever, query_engine
 from tests.modes import Mode, said
 
 Make = Callable[..., Any]
@@ -282,8 +283,6 @@ def test_failed_query_engine_without_a_retriever_leaves_the_history(make_engine:
 
 
 def test_postprocessor_failing_leaves_the_history(make_engine: Make, mode: Mode) -> None:
-    from tests.fakes import RecordingPostprocessor
-
     class Broken(RecordingPostprocessor):
         def _postprocess_nodes(self, *_: Any, **__: Any) -> Any:
             raise RuntimeError("the reranker is away")
@@ -330,8 +329,6 @@ def test_retrieval_later_than_its_deadline_is_left_out(make_engine: Make, mode: 
 
 
 def test_memory_that_fails_to_write_leaves_no_half_turn(make_engine: Make, mode: Mode) -> None:
-    from llama_index.core.memory import ChatMemoryBuffer
-
     class Failing(ChatMemoryBuffer):
         def put_messages(self, messages: list[ChatMessage]) -> None:
             self.put(messages[0])

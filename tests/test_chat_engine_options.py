@@ -19,7 +19,7 @@ from llama_index_condense_plus import (
     TriggerReason,
 )
 from tests.conftest import FIRST_ROUND, PRICE
-from tests.fakes import ScriptedLLM, WordRetriever, query_engine
+from tests.fakes import PlainQueryEngine, ScriptedLLM, WordRetriever, query_engine
 from tests.modes import Mode, said
 
 Make = Callable[..., Any]
@@ -237,8 +237,6 @@ def test_explain_tells_the_circuit_breaker_nothing(make_engine: Make, llm: Scrip
 
 
 def test_explain_of_a_query_engine_without_a_retriever_finds_no_nodes(make_engine: Make) -> None:
-    from tests.fakes import PlainQueryEngine
-
     plain = PlainQueryEngine()
     trace = make_engine(query_engine=plain).explain("and its price?")
     assert trace.search_query == PRICE

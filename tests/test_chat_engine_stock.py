@@ -13,6 +13,7 @@ from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import RetrieverQueryEngine
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
@@ -155,8 +156,6 @@ def test_stock_settings_equal_the_stock_engine_with_a_history_given(converse: An
 
 
 def test_stock_settings_equal_the_stock_engine_with_a_prompt_of_ones_own(converse: Any, mode: Mode) -> None:
-    from llama_index.core.prompts import PromptTemplate
-
     prompt = PromptTemplate("Make it standalone.\n{chat_history}\n---\n{question}")
     assert_same(
         converse(CondensePlusChatEngine, prompt=prompt, **stock_settings()),

@@ -128,7 +128,7 @@ class CondensePlusSettings(BaseSettings):
                 "rewrite": {"chain": ["stock"], "timeout_s": 0.0},
                 "cleanup": {"enabled": False, "width": "keep"},
                 "guards": {"profile": "off"},
-                "retrieval": {"dual": "never", "prefetch": False},
+                "retrieval": {"dual": "never", "prefetch": False, "variants": []},
                 "answer": {"mode": "rewritten"},
                 "cache": {"enabled": False},
                 **overrides,

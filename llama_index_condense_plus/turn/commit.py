@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
@@ -114,9 +115,9 @@ class Commit:
             await self._lock.aconfirm()
             pair = [self._user, answer]
             if self._keep is not None:
-                await self._memory.aset([*(await self._memory.aget_all())[: self._keep], *pair])
+                await _to_its_end(self._areplace(pair))
             else:
-                await self._aappend(pair)
+                await _to_its_end(self._aappend(pair))
             if self._wiped:
                 await self._memory.areset()
             elif self.keeper:
@@ -165,6 +166,9 @@ class Commit:
                 self._memory.set(stored[:-1])
             raise
 
+    async def _areplace(self, pair: list[ChatMessage]) -> None:
+        await self._memory.aset([*(await self._memory.aget_all())[: self._keep], *pair])
+
     async def _aappend(self, pair: list[ChatMessage]) -> None:
         try:
             await self._memory.aput_messages(pair)
@@ -175,6 +179,16 @@ class Commit:
             if _is_half(stored, pair):
                 await self._memory.aset(stored[:-1])
             raise
+
+
+async def _to_its_end(writing: Coroutine[Any, Any, None]) -> None:
+    """Await a write that a cancellation does not cut in half: it goes on to its end, and then the task is cancelled."""
+    task = asyncio.ensure_future(writing)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 def _is_whole(stored: Sequence[ChatMessage], pair: Sequence[ChatMessage], error: Exception) -> bool:

@@ -23,6 +23,7 @@ from llama_index_condense_plus.protocols import (
     Trigger,
     TurnLock,
 )
+from llama_index_condense_plus.retrieval.fusion import fusion_method
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
 from llama_index_condense_plus.rewriting.breaker import CircuitBreaker
 from llama_index_condense_plus.rewriting.cache import InProcessRewriteCache
@@ -148,6 +149,7 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
     Raises:
         ConfigurationError: an option names something that does not exist.
     """
+    fusion_method(settings.fusion)
     cache = components.cache
     if cache is None and settings.cache.enabled:
         cache = InProcessRewriteCache(settings.cache.max_entries, settings.cache.ttl_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -15,6 +15,7 @@ from llama_index_condense_plus import _compat
 from llama_index_condense_plus.retrieval.fusion import provenance
 from llama_index_condense_plus.retrieval.plan import query_key
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
+from llama_index_condense_plus.retrieval.searching import aretrieve
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.answering import TurnSynthesis
 from llama_index_condense_plus.turn.finding import Found
@@ -76,7 +77,7 @@ class TurnSearch:
             _compat.synthesizer_of(self.query_engine), asked, before, self._top_k, streaming, on_answer
         )
         if self._is_plain():
-            only = next(iter(self.retrievers.values()))
+            only = cast(BaseRetriever, _Direct(next(iter(self.retrievers.values()))))
             return _compat.for_turn(self.query_engine, only, synthesis, first=_Recorder(self))
         return _compat.for_turn(self.query_engine, retriever, synthesis)
 
@@ -89,7 +90,6 @@ class TurnSearch:
         plan = self.found.plan
         return (
             len(plan.queries) == len(self.retrievers) == 1
-            and not any(map(_compat.lacks_async_client, self.retrievers.values()))  # searched in a thread, then
             and not plan.reserve
             and not self._wanted()
             and self.settings.retrieval.timeout_s is None
@@ -111,6 +111,19 @@ class TurnSearch:
             self.found.prefetched[text].cancel()
         unused = (RankedList(PlannedQuery(text, QueryRole.ORIGINAL), used=False) for text in dropped)
         self.lists = (*lists, *unused)
+
+
+@dataclass
+class _Direct:
+    """The retriever itself; one without an asynchronous side is asked in a thread, with the same events."""
+
+    retriever: BaseRetriever
+
+    def retrieve(self, bundle: QueryBundle) -> list[NodeWithScore]:
+        return self.retriever.retrieve(bundle)
+
+    async def aretrieve(self, bundle: QueryBundle) -> list[NodeWithScore]:
+        return await aretrieve(self.retriever, bundle)
 
 
 @dataclass

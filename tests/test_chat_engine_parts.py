@@ -1,0 +1,244 @@
+"""The engine between LlamaIndex's other parts: token counts, async sides that are missing, new core versions."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import pytest
+from llama_index.core import Document, MockEmbedding, Settings, StorageContext, VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
+from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
+from llama_index.core.llms.callbacks import llm_chat_callback
+from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import ResponseMode
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, _compat
+from tests.conftest import FIRST_ROUND, PRICE
+from tests.fakes import ScriptedLLM, WordRetriever, query_engine
+from tests.modes import Mode, said
+
+Make = Callable[..., Any]
+
+
+class CountedLLM(ScriptedLLM):
+    """A model that tells its token counts, and whose calls LlamaIndex's callbacks see."""
+
+    @llm_chat_callback()
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        return self._counted(super().chat(messages, **kwargs))
+
+    @llm_chat_callback()
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        return self._counted(await super().achat(messages, **kwargs))
+
+    @staticmethod
+    def _counted(response: ChatResponse) -> ChatResponse:
+        response.raw = {"usage": {"prompt_tokens": 321, "completion_tokens": 12}}
+        return response
+
+
+def test_token_counts_of_the_rewrite_are_in_the_trace(make_engine: Make, mode: Mode) -> None:
+    reply = mode.ask(make_engine(llm=CountedLLM(rewrite=PRICE)), "and its price?")
+    attempt = reply.response.trace.rewrite.attempts[0]
+    assert (attempt.prompt_tokens, attempt.completion_tokens) == (321, 12)
+
+
+def test_token_counting_handler_counts_the_rewrite(make_engine: Make, mode: Mode) -> None:
+    counter = TokenCountingHandler(tokenizer=str.split)
+    small = CountedLLM(rewrite=PRICE, callback_manager=CallbackManager([counter]))
+    mode.ask(make_engine(condense_llm=small), "and its price?")
+    assert len(counter.llm_token_counts) == 1
+    assert (counter.prompt_llm_token_count, counter.completion_llm_token_count) == (321, 12)
+
+
+class BlockingRetriever(BaseRetriever):
+    """A retriever that has no asynchronous side, like a store with a synchronous client only."""
+
+    def __init__(self) -> None:
+        super().__init__(callback_manager=CallbackManager([]))
+        self.threads: list[threading.Thread] = []
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        self.threads.append(threading.current_thread())
+        return [NodeWithScore(node=TextNode(text="the GTE-3000 costs 99 euros", id_="n0"), score=1.0)]
+
+
+class RefusingRetriever(BlockingRetriever):
+    """A retriever whose asynchronous side only says that its client was never given."""
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        raise ValueError("Async client is not initialized!")
+
+
+@pytest.mark.parametrize("message", ["and its price?", "What is the price of the T-10 scanner?"])
+@pytest.mark.parametrize("kind", [BlockingRetriever, RefusingRetriever])
+def test_retriever_without_an_asynchronous_side_never_blocks_the_loop(
+    make_engine: Make, mode: Mode, kind: Callable[[], BlockingRetriever], message: str
+) -> None:
+    retriever = kind()
+    reply = mode.ask(make_engine(retriever=retriever), message)
+    assert reply.node_ids == ["n0"]
+    assert retriever.threads
+    if mode.is_async:
+        assert threading.main_thread() not in retriever.threads
+
+
+def test_qdrant_with_a_synchronous_client_alone(llm: ScriptedLLM, mode: Mode) -> None:
+    qdrant = pytest.importorskip("qdrant_client")
+    stores = pytest.importorskip("llama_index.vector_stores.qdrant")
+    store = stores.QdrantVectorStore("printers", client=qdrant.QdrantClient(":memory:"))
+    index = VectorStoreIndex.from_documents(
+        [Document(text="the GTE-3000 costs 99 euros")],
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=MockEmbedding(8),
+    )
+    engine = CondensePlusChatEngine.from_index(index, llm=llm)
+    assert len(mode.ask(engine, "Tell me about the GTE-3000").node_ids) == 1
+    reply = mode.ask(engine, "and its price?")
+    assert reply.query == PRICE
+    assert len(reply.node_ids) == 1
+
+
+def test_postprocessor_without_an_asynchronous_side_works_in_every_mode(make_engine: Make, mode: Mode) -> None:
+    class Last(BaseNodePostprocessor):
+        def _postprocess_nodes(
+            self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+        ) -> list[NodeWithScore]:
+            return nodes[-1:]
+
+    assert len(mode.ask(make_engine(node_postprocessors=[Last()]), "and its price?").node_ids) == 1
+
+
+def test_postprocessor_that_drops_everything_gives_the_stock_reply(make_engine: Make, mode: Mode) -> None:
+    class Nothing(BaseNodePostprocessor):
+        def _postprocess_nodes(
+            self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+        ) -> list[NodeWithScore]:
+            return []
+
+    reply = mode.ask(make_engine(node_postprocessors=[Nothing()]), "and its price?")
+    assert reply.text == "Empty Response"
+    assert "empty_retrieval" in reply.response.trace.warnings
+
+
+@pytest.mark.parametrize("response_mode", [m for m in ResponseMode if m is not ResponseMode.CONTEXT_ONLY])
+def test_every_response_mode_answers_in_every_mode(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode, response_mode: ResponseMode
+) -> None:
+    Settings._llm = llm  # ``no_text`` asks for the default model, and never uses it
+    engine = RetrieverQueryEngine.from_args(
+        WordRetriever(["the GTE-3000 costs 99 euros", "the GTE-3000 has a warranty"]),
+        llm=llm,
+        response_mode=response_mode,
+    )
+    reply = mode.ask(make_engine(query_engine=engine), "and its price?")
+    assert reply.query == PRICE
+    if response_mode is not ResponseMode.NO_TEXT:
+        assert "the answer" in reply.text
+
+
+def test_subclass_of_the_query_engine_keeps_what_it_overrides(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
+    class Noting(RetrieverQueryEngine):
+        seen: ClassVar[list[str]] = []
+
+        def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            self.seen.append(query_bundle.query_str)
+            return super().retrieve(query_bundle)
+
+        async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            self.seen.append(query_bundle.query_str)
+            return await super().aretrieve(query_bundle)
+
+    Noting.seen = []
+    engine = Noting.from_args(WordRetriever(["the GTE-3000 costs 99 euros"]), llm=llm)
+    mode.ask(make_engine(query_engine=engine), "and its price?")
+    assert Noting.seen == [PRICE]
+
+
+def test_new_core_version_gives_one_clear_warning_and_one_query(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_compat, "_warned", set())
+    monkeypatch.setattr(_compat, "_PARTS", ("_retriever", "_synthesizer_of_a_later_version", "_node_postprocessors"))
+    retriever = WordRetriever(["the GTE-3000 costs 99 euros"])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        engine = make_engine(query_engine=query_engine(llm=llm, retriever=retriever))
+        mode.ask(engine, "and its price?")
+        reply = mode.ask(engine, "and its price?")
+    assert len([one for one in caught if _compat.TESTED_VERSIONS in str(one.message)]) == 1
+    assert reply.text == "the answer"
+    assert set(retriever.queries) == {PRICE}
+
+
+def test_memory_with_a_summary_block_is_read_and_never_shown_as_a_message(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    history = [
+        ChatMessage(role=MessageRole.SYSTEM, content="So far the user has asked about the GTE-3000."),
+        *FIRST_ROUND,
+    ]
+    reply = mode.ask(make_engine(first=False), "and its price?", history)
+    assert reply.query == PRICE
+    assert "So far the user has asked" in reply.response.trace.window.summary
+
+
+def test_memory_is_read_once_and_written_once(make_engine: Make, mode: Mode) -> None:
+    class Counting(ChatMemoryBuffer):
+        calls: ClassVar[list[str]] = []
+
+        def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
+            self.calls.append(f"get {input}")
+            return super().get(input, **kwargs)
+
+        def put_messages(self, messages: list[ChatMessage]) -> None:
+            self.calls.append(f"put {len(messages)}")
+            BaseMemory.put_messages(self, messages)
+
+        async def aput_messages(self, messages: list[ChatMessage]) -> None:
+            self.put_messages(messages)
+
+    Counting.calls = []
+    memory = Counting.from_defaults(token_limit=3000, chat_history=list(FIRST_ROUND))
+    mode.ask(make_engine(memory=memory, first=False), "and its price?")
+    assert memory.calls == ["get and its price?", "put 2"]
+
+
+def test_rewrite_log_and_feedback_belong_to_the_engine(make_engine: Make, mode: Mode, tmp_path: Any) -> None:
+    path = tmp_path / "log.jsonl"
+    engine = make_engine(settings=CondensePlusSettings(log={"enabled": True, "path": path}))
+    reply = mode.ask(engine, "and its price?")
+    mode.wait_until(lambda: path.exists() and reply.response.trace.turn_id in path.read_text(encoding="utf-8"))
+    engine.feedback(reply.response.trace.turn_id, good=True)
+    with pytest.raises(ValueError, match=r"log\.enabled"):
+        make_engine().feedback("x", good=True)
+
+
+def test_cancelled_stream_reader_never_swallows_the_next_turn(make_engine: Make) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="one two three", token_delay_s=0.01)
+    engine = make_engine(llm=llm)
+
+    async def run() -> None:
+        for _ in range(3):
+            response = await engine.astream_chat("and its price?")
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(_read(response), 0.005)
+
+    async def _read(response: Any) -> None:
+        async for _ in response.async_response_gen():
+            await asyncio.sleep(1)
+
+    async def all_of_it() -> None:
+        await asyncio.wait_for(run(), 20)
+        await engine.achat("and its warranty?")
+
+    asyncio.run(all_of_it())
+    assert [role for role, _ in said(engine)] == ["user", "assistant"] * 5
