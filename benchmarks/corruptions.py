@@ -160,11 +160,11 @@ _NEGATIONS_ZH = (("不能", "能"), ("不会", "会"), ("不支持", "支持"), 
 
 
 def dropped_negations(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corruption]:
-    """Take the negation out of rewrites of questions whose last sentence negates."""
+    """Take the negation out of rewrites of questions whose last clause negates; names and tags are left alone."""
     for pair in pairs:
-        last = " " + re.split(r"(?<=[.?!。？！])\s*(?=\S)", pair.original.strip())[-1]
+        last = " " + re.split(r"(?<=[.?!。？！，])\s*(?=\S)", pair.original.strip())[-1]
         for before, after in (*_NEGATIONS_EN, *_NEGATIONS_ZH):
-            if before in last and before in pair.rewrite and not re.search(r"有没有|是不是|会不会|能不能|要不要|没有[？?]", last):
+            if before in last and before in pair.rewrite and not re.search(r"有没有|是不是|会不会|能不能|要不要|没有[？?]|不是[吗么]|可不是|未麻|彩未|don.t know|why don.t", last):
                 yield Corruption(
                     pair.original, pair.history, pair.rewrite.replace(before, after), "negation_dropped", "fixed list", seed
                 )

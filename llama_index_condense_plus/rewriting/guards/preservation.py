@@ -44,7 +44,7 @@ _NEGATION_EN = re.compile(
     r"\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|werent|wouldnt|couldnt|shouldnt|havent|hasnt|hadnt)\b|\b(?:instead of|other than|rather than)\b"
 )
 _NEGATION_EN_PADDING = re.compile(
-    r"^\s*no\b\s*(?:[,.!;]|$|thank)|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|not only|do(?:n['’]t| not) know|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|has)n['’]?t (?:it|they|he|she|you|we|i|there)\s*\?"
+    r"^\s*(?:no|nope)\b\s*(?:[,.!;]|$|(?=thank|i\b|it\b|that\b|they\b|we\b|you\b|just\b|the\b|any\b|what\b|how\b|is\b|can\b))|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|not only|do(?:n['’]t| not) know|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|has)n['’]?t (?:it|they|he|she|you|we|i|there)\s*\?"
 )
 class PreservationGuard:
     """Compares the asking clause with the rewrite, one verdict for each of the five measures.
@@ -126,8 +126,8 @@ def negations(text: str) -> tuple[str, ...]:
 
 def _lost_negation(before: str, original: str, after: str, window: HistoryWindow) -> list[str]:
     here, there = negations(before), negations(after)
-    if here and not there:
-        return [f"lost {word}" for word in here]
+    if len(there) < len(here):
+        return [f"lost {word}" for word in here[: len(here) - len(there)]]
     if there and not here and not negations(original) and not any(negations(m.full_text[:_SCANNED]) for m in window.all_messages):
         return [f"new {word}" for word in there]
     return []
