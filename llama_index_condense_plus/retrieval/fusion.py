@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean, pstdev
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
@@ -106,16 +106,14 @@ def fuse(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> l
     """
     method = fusion_method(settings)
     found = [ranked for ranked in lists if ranked.used and ranked.nodes]
+    wanted = sum(len(ranked.nodes) for ranked in found) if settings.dedupe_text else top_k
     if len(found) == 1:
-        fused = _merged(found, len(found[0].nodes), [_by_rank(len(found[0].nodes))])
+        fused = _merged(found, wanted, [_by_rank(len(found[0].nodes))])
     else:
-        fused = method(found, sum(len(ranked.nodes) for ranked in found)) if found else []
+        fused = method(found, wanted) if found else []
     if settings.dedupe_text:
-        fused = _distinct_texts(fused)
-    fused = [NodeWithScore(node=_copied(node.node), score=node.score) for node in fused[:top_k]]
-    if settings.provenance_metadata:
-        _note_provenance(fused, provenance(lists))
-    return fused
+        fused = _distinct_texts(fused)[:top_k]
+    return _with_provenance(fused, provenance(lists)) if settings.provenance_metadata else fused
 
 
 def fusion_method(settings: FusionSettings) -> FusionFunction:
@@ -167,24 +165,19 @@ def _merged(
     first: dict[str, BaseNode] = {}
     best: dict[str, float | None] = {}
     for ranked, values in zip(lists, scores, strict=True):
-        seen: set[str] = set()
+        weight, seen = ranked.query.weight, set()
         for found, value in zip(ranked.nodes, values, strict=True):
-            node_id = found.node_id
-            first.setdefault(node_id, found.node)
-            best[node_id] = _better(best.get(node_id), found.score)
-            if node_id in seen:
-                continue
-            seen.add(node_id)
-            weighted = ranked.query.weight * value
-            fused[node_id] = max(fused.get(node_id, 0.0), weighted) if use_max else fused.get(node_id, 0.0) + weighted
-    order = sorted(fused, key=lambda node_id: -fused[node_id])
-    return [NodeWithScore(node=first[node_id], score=best[node_id]) for node_id in order[:top_k]]
-
-
-def _better(one: float | None, other: float | None) -> float | None:
-    if other is None or math.isnan(other):
-        return one
-    return other if one is None else max(one, other)
+            node_id, score = found.node.node_id, found.score
+            if node_id not in first:
+                first[node_id], fused[node_id], best[node_id] = found.node, 0.0, None
+            known = best[node_id]
+            if score is not None and score == score and (known is None or score > known):  # noqa: PLR0124 - not NaN
+                best[node_id] = score
+            if node_id not in seen:
+                seen.add(node_id)
+                fused[node_id] = max(fused[node_id], weight * value) if use_max else fused[node_id] + weight * value
+    order = sorted(fused, key=fused.__getitem__, reverse=True)  # stable: ties stay in the order of their insertion
+    return [NodeWithScore(node=_copied(first[node_id]), score=best[node_id]) for node_id in order[:top_k]]
 
 
 def _relative(nodes: Sequence[NodeWithScore]) -> list[float]:
@@ -196,17 +189,20 @@ def _relative(nodes: Sequence[NodeWithScore]) -> list[float]:
 
 
 def _dist_based(nodes: Sequence[NodeWithScore]) -> list[float]:
-    scores = usable_scores(nodes)
-    spread = pstdev(scores) if scores else 0.0
-    if scores is None or spread == 0:
+    scores = usable_scores(nodes) or [0.0]
+    mean = sum(scores) / len(scores)
+    spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
+    if spread == 0:
         return _by_rank(len(nodes))
-    low = fmean(scores) - 3 * spread
+    low = mean - 3 * spread
     return [(score - low) / (6 * spread) for score in scores]
 
 
 def _copied(node: BaseNode) -> BaseNode:
-    """Return a copy whose text and metadata a postprocessor may change."""
-    return node.model_copy(update={"metadata": dict(node.metadata)})
+    """Return a shallow copy whose text and metadata a postprocessor may change."""
+    clone = copy.copy(node)
+    vars(clone)["metadata"] = dict(node.metadata)  # as model_copy does: what was validated once is not validated again
+    return clone
 
 
 def _distinct_texts(nodes: list[NodeWithScore]) -> list[NodeWithScore]:
@@ -216,9 +212,12 @@ def _distinct_texts(nodes: list[NodeWithScore]) -> list[NodeWithScore]:
     return list(kept.values())
 
 
-def _note_provenance(nodes: Sequence[NodeWithScore], places: dict[str, tuple[Found, ...]]) -> None:
+def _with_provenance(nodes: Sequence[NodeWithScore], places: dict[str, tuple[Found, ...]]) -> list[NodeWithScore]:
+    noted = []
     for found in nodes:
-        node = found.node
+        node = _copied(found.node)
         node.metadata[PROVENANCE_KEY] = [str(place) for place in places.get(found.node_id, ())]
         node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, PROVENANCE_KEY]
         node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, PROVENANCE_KEY]
+        noted.append(NodeWithScore(node=node, score=found.score))
+    return noted
