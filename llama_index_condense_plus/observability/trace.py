@@ -7,6 +7,7 @@ import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from llama_index.core.schema import NodeWithScore
@@ -135,14 +136,25 @@ _WORDS = {"message", "search_query", "text", "entities", "list_items", "summary"
 _WORDS |= {"before", "after", "detail", "candidates", "answer_query", "error", "warnings"}
 
 
+_SIMPLE = (str, int, float, bool, type(None))
+
+
+@cache
+def _field_names(of: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(of))
+
+
 def _plain(value: Any) -> Any:
     """Return enums, dataclasses and tuples as JSON-safe values."""
+    kind = type(value)
+    if kind in _SIMPLE:
+        return value
     if isinstance(value, Enum):
         return value.value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
+    if dataclasses.is_dataclass(kind):
+        return {name: _plain(getattr(value, name)) for name in _field_names(kind)}
     return value
 
 

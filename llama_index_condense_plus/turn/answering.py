@@ -93,13 +93,15 @@ class PrefixedPromptTemplate(BasePromptTemplate):  # type: ignore[no-redef]  # i
     @classmethod
     def around(cls, inner: BasePromptTemplate, before: Sequence[ChatMessage]) -> PrefixedPromptTemplate:
         """Put messages before a prompt."""
-        return cls(
+        return cls.model_construct(  # every part is a validated object already
             inner=inner,
             before=list(before),
             metadata=inner.metadata,
             template_vars=inner.template_vars,
             kwargs=inner.kwargs,
             output_parser=inner.output_parser,
+            template_var_mappings={},
+            function_mappings={},
         )
 
     def partial_format(self, **values: Any) -> PrefixedPromptTemplate:
