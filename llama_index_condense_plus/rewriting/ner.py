@@ -103,7 +103,7 @@ class SpacyEntityExtractor:
 def _joined(named: Iterable[Entity], others: Iterable[Entity]) -> tuple[Entity, ...]:
     """Return the model's names and what the patterns found: marked titles and codes win, other overlaps lose."""
     pattern_found = list(others)
-    marked = [e for e in pattern_found if e.kind in ("title", "quoted", "code", "framed")]
+    marked = [e for e in pattern_found if e.kind in ("title", "quoted", "code")]
     kept = list(marked)
     for entity in [*named, *pattern_found]:
         if not any(_overlap(entity, other) for other in kept):
