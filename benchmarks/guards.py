@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from _data import figure, load, recorded_kdconv, table
+from _guarded import kdconv_table, mtrag_table
 from corruptions import (
     Corruption,
     Pair,
@@ -157,7 +158,11 @@ def main() -> None:
     if wanted("answered mtrag"):
         answers = _next_answers(mtrag_rows)
         tally.bad("answered mtrag", [c for p in mtrag[MIXTRAL] if p.id in answers for c in answered(p, answers[p.id], p.id)], ">= 0.98")
-    table("Guards: share rejected", ("set (cases)", "rejected", "must hold", "guards"), tally.rows)
+    if tally.rows:
+        table("Guards: share rejected", ("set (cases)", "rejected", "must hold", "guards"), tally.rows)
+    if wanted("retrieval"):
+        kdconv_table()
+        mtrag_table()
 
 
 def _capitalised(text: str) -> list[str]:
