@@ -21,14 +21,16 @@ _CHINESE_ONLY = re.compile("[的了是吗呢什么这那它他她们怎哪谁还
 _WORDS = re.compile(r"[^\W\d_]+")
 
 FREQUENT = {
-    "en": "the of and to in is it you that for on are with this be at have from or by what how who when where why which do does did can was "
-    "were an a my me i not about your please their they there will would could should tell show its his her she he any more",
-    "es": "el la los las de que y en un una es por con para del se su lo como más qué cuál cómo cuándo dónde cuánto cuesta está son hay pero "
-    "sobre puede puedo tiene tengo mi al le no",
-    "fr": "le la les de des et en un une est que qui dans pour sur avec du au ce il elle je vous nous quel quelle comment combien où quand "
-    "pourquoi ne pas sont plus est-ce quoi c'est mon ma",
-    "de": "der die das und ist in zu den mit von für auf ein eine einen im wie was wer wo wann warum nicht ich sie es sind kann wird hat "
-    "kostet welche dem des gibt mein über auch",
+    "en": "the of and to in is it you that for on are with this be at have from or by what how who when where "
+    "why which do does did can was were an a my me i not about your please their they there will would "
+    "could should tell show its his her she he any more",
+    "es": "gracias hola muchas el la los las de que y en un una es por con para del se su lo como más qué cuál "
+    "cómo cuándo dónde cuánto cuesta está son hay pero sobre puede puedo tiene tengo mi al le no",
+    "fr": "merci bonjour salut beaucoup le la les de des et en un une est que qui dans pour sur avec du au ce "
+    "il elle je vous nous quel quelle comment combien où quand pourquoi ne pas sont plus est-ce quoi "
+    "c'est mon ma",
+    "de": "danke hallo bitte guten vielen der die das und ist in zu den mit von für auf ein eine einen im wie "
+    "was wer wo wann warum nicht ich sie es sind kann wird hat kostet welche dem des gibt mein über auch",
 }
 """The most frequent words of languages in Latin script, as any word count of them shows."""
 _OF_WORD: dict[str, tuple[str, ...]] = {}

@@ -157,13 +157,13 @@ FUNCTION_WORDS = QUESTION_WORDS | NEGATIONS | frozenset(
         "more", "most", "other", "another", "some", "such", "only", "own", "same", "than", "too", "very", "just",
         "also", "well", "even", "still", "yet", "ever", "already", "now", "be", "been", "being", "having", "doing",
         "get", "got", "let", "let's", "please", "tell", "know", "want", "would", "like", "need", "there's", "that's",
-        "i'll", "ok", "okay", "yes", "yeah", "yep", "hi", "hello", "hey", "thanks", "thank", "bye", "goodbye",
-        "sure", "oh", "um", "uh", "really", "actually", "maybe", "perhaps", "much", "many", "lot", "lots", "thing",
-        "things", "per", "via", "upon", "onto", "within", "toward", "towards", "until", "till", "since", "whether",
-        "either", "due", "etc", "e.g", "i.e", "vs", "versus", "they're", "we'll", "you'll", "he's", "she's",
-        "they've", "we've", "you've", "d", "s", "t", "ll", "re", "ve", "m", "what're", "who're", "when's", "why's",
-        "how'd", "gonna", "gotta", "wanna", "there're", "going", "go", "does", "must", "ought", "cause", "instead",
-        "every", "less", "least", "little", "bit", "quite", "rather",
+        "ok", "okay", "yes", "yeah", "yep", "hi", "hello", "hey", "thanks", "thank", "bye", "goodbye", "sure", "oh",
+        "um", "uh", "really", "actually", "maybe", "perhaps", "much", "many", "lot", "lots", "thing", "things",
+        "per", "via", "upon", "onto", "within", "toward", "towards", "until", "till", "since", "whether", "either",
+        "due", "etc", "e.g", "i.e", "vs", "versus", "they're", "we'll", "you'll", "he's", "she's", "they've",
+        "we've", "you've", "d", "s", "t", "ll", "re", "ve", "m", "what're", "who're", "when's", "why's", "how'd",
+        "gonna", "gotta", "wanna", "there're", "going", "go", "does", "must", "ought", "cause", "instead", "every",
+        "less", "least", "little", "bit", "quite", "rather",
     }
 )  # fmt: skip
 """Words without content of their own."""

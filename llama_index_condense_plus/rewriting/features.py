@@ -30,6 +30,7 @@ ARTICLES = frozenset(("the", "any", "some", "other", "a", "an", "another", "most
 AFTER_NOUN = frozenset(("of", "in", "for", "to", "that", "with", "on", "between", "at", "from", "by"))
 LEANING = frozenset(("pronoun", "back_reference", "ordinal", "comparison", "opener"))
 SUBSTITUTES = frozenset(("one", "ones", "there", "else", "then", "others", "too", "also", "instead"))
+LEADING = frozenset("fqp")
 SKIPPED = frozenset(PUNCTUATION + "f")
 
 
@@ -38,7 +39,7 @@ def features(reading: Reading, history: HistoryReading) -> set[str]:
     found: set[str] = {f"c:{cue.name}" for cue in reading.cues}
     classes, words = reading.classes, reading.words
     first, last = reading.clause
-    seen = [history.seen(word) if cls in CLASSED else 0 for word, cls in zip(words, classes, strict=True)]
+    seen = places(reading, history)
     _content(found, "m:", reading, seen, 0, len(words))
     _content(found, "k:", reading, seen, first, last)
     asks = QUESTION in classes or reading.text.rstrip()[-1:] in ("?", "？")
@@ -60,10 +61,20 @@ def features(reading: Reading, history: HistoryReading) -> set[str]:
     _clause(found, reading, seen, asks=asks)
     if asks and history.answers and not history.asks:
         _new_topic(found, reading, seen)
+    found.update(f"p:{words[index]}" for index in range(first) if classes[index] in LEADING)
+    found.add(f"8:{classes[first : first + 6]}")
+    found.add("9:" + "".join(f"{classes[i]}{seen[i]}" for i in range(first, last) if classes[i] in CLASSED)[:8])
     if reading.language == "en":
         _noun_phrases(found, reading, seen)
     _skeleton(found, reading, seen)
     return found
+
+
+def places(reading: Reading, history: HistoryReading) -> list[int]:
+    """Return for each word where it was said before; words without content count as unseen."""
+    return [
+        history.seen(word) if cls in CLASSED else 0 for word, cls in zip(reading.words, reading.classes, strict=True)
+    ]
 
 
 def _bucket(number: int, edges: tuple[int, ...]) -> int:
@@ -77,29 +88,25 @@ def _content(found: set[str], tag: str, reading: Reading, seen: list[int], first
     """Count names, attributes and other content, unseen, seen before and seen last, and how rare they are."""
     counts: dict[str, int] = {}
     rare_unseen = rare_seen = -1
+    own = unseen = names = 0
     for index in range(first, last):
         cls = reading.classes[index]
         if cls not in CLASSED:
             continue
         place = seen[index]
-        key = f"{cls}{place}"
+        key = f"{tag}{cls}{place}"
         counts[key] = counts.get(key, 0) + 1
-        if cls != ATTRIBUTE:
-            if place:
-                rare_seen = max(rare_seen, reading.rarity[index])
-            else:
-                rare_unseen = max(rare_unseen, reading.rarity[index])
-    own = unseen = names = 0
+        if cls == ATTRIBUTE:
+            continue
+        own += 1
+        names += cls == NAME
+        if place:
+            rare_seen = max(rare_seen, reading.rarity[index])
+        else:
+            unseen += 1
+            rare_unseen = max(rare_unseen, reading.rarity[index])
     for key, count in counts.items():
-        found.add(f"{tag}{key}")
-        if count > 1:
-            found.add(f"{tag}{key}+")
-        if count > 2:  # noqa: PLR2004
-            found.add(f"{tag}{key}++")
-        if key[0] != ATTRIBUTE:
-            own += count
-            unseen += count if key[1] == "0" else 0
-            names += count if key[0] == NAME else 0
+        found.update((key, f"{key}+", f"{key}++")[:count])
     found.update(
         (
             f"{tag}tot{_bucket(sum(counts.values()), FEW)}",
@@ -149,20 +156,36 @@ def _clause(found: set[str], reading: Reading, seen: list[int], *, asks: bool) -
 
 def _new_topic(found: set[str], reading: Reading, seen: list[int]) -> None:
     """Note a question in which nothing leans on the history, although that holds answers."""
-    if reading.open_pronouns or any(cue.name in LEANING for cue in reading.cues):
-        return
-    if any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True)):
-        return
-    if any(word in SUBSTITUTES for word in reading.words):
+    if not leans_on_nothing(reading, seen):
         return
     first, last = reading.clause
     clause = reading.classes[first:last]
-    if NAME in clause:
+    names = clause.count(NAME)
+    if names:
         found.add("new:name")
-    if clause.count(CONTENT) + clause.count(NAME) > 1:
+    if clause.count(CONTENT) + names > 1:
         found.add("new:content")
-    if NAME in clause and len(clause) - clause.count(PUNCTUATION) > 3:  # noqa: PLR2004
+    if names and len(clause) - clause.count(PUNCTUATION) > 3:  # noqa: PLR2004
         found.add("new:sentence")
+
+
+def points(reading: Reading) -> bool:
+    """Return True if a message holds a sign of a reference."""
+    return reading.open_pronouns > 0 or any(cue.name in LEANING for cue in reading.cues)
+
+
+def leans_on_nothing(reading: Reading, seen: list[int]) -> bool:
+    """Return True if a message holds no sign of a reference and no name or content that was said before.
+
+    Args:
+        reading: the message.
+        seen: for each word where it was said before.
+    """
+    if points(reading):
+        return False
+    if any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True)):
+        return False
+    return not any(word in SUBSTITUTES for word in reading.words)
 
 
 def _noun_phrases(found: set[str], reading: Reading, seen: list[int]) -> None:

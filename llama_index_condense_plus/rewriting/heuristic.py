@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from llama_index_condense_plus.rewriting.features import OWN, leans_on_nothing, places, points
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
     CONTENT,
     NAME,
+    PUNCTUATION,
     QUESTION,
     SEEN_LAST,
     UNSEEN,
@@ -41,11 +43,45 @@ RARE = {"zh": 3, "en": 4}
 """Class of rarity from which an unseen word may name something of its own."""
 
 
-def must_fire(reading: Reading) -> bool:
-    """Return True if a message points out of itself for certain: an open pronoun, or the conversation by name."""
-    return reading.open_pronouns > 0 or any(
+def must_fire(reading: Reading, history: HistoryReading, settings: TriggerSettings) -> bool:
+    """Return True if a message points out of itself for certain.
+
+    That is an open pronoun, the conversation called by name, or a few words in answer to a question.
+    """
+    if reading.open_pronouns or any(
         cue.name == "back_reference" and cue.text.casefold().startswith(SPOKEN) for cue in reading.cues
-    )
+    ):
+        return True
+    length, limit = _length(reading, settings)
+    return history.asks and length <= limit // 2 + 1 and not _asks(reading)
+
+
+def must_skip(reading: Reading, history: HistoryReading) -> bool:
+    """Return True if a whole question is about things of its own for certain, after answers about others.
+
+    That takes two names, or a name and two other words, or an empty it or 那么多 before its own noun, and nothing
+    that was said before.
+    """
+    if not history.answers or not _asks(reading) or reading.clause[0] > 1:
+        return False
+    seen = places(reading, history)
+    if any(cue.name == "empty_reference" for cue in reading.cues):
+        return not points(reading) and any(
+            not place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True)
+        )
+    names, content = reading.classes.count(NAME), reading.classes.count(CONTENT)
+    return leans_on_nothing(reading, seen) and (names > 1 or (names == 1 and content > 1))
+
+
+def _asks(reading: Reading) -> bool:
+    return QUESTION in reading.classes or reading.text.rstrip().endswith(("?", "？"))
+
+
+def _length(reading: Reading, settings: TriggerSettings) -> tuple[int, int]:
+    """Return a message's length and what counts as short, in characters (Chinese) or words."""
+    if reading.language == "zh":
+        return len(reading.text), settings.short_max_chars
+    return sum(cls != PUNCTUATION for cls in reading.classes), settings.short_max_words
 
 
 def rule_score(cues: Sequence[Cue], *, complete: bool) -> float:
@@ -92,9 +128,8 @@ def context_cues(reading: Reading, history: HistoryReading, settings: TriggerSet
     cues = list(reading.cues)
     first, _ = reading.clause
     clause = reading.text[reading.starts[first] :] if first < len(reading.starts) else reading.text
-    asks = QUESTION in reading.classes or reading.text.rstrip().endswith(("?", "？"))
-    length = len(reading.text) if reading.language == "zh" else sum(cls != "x" for cls in reading.classes)
-    limit = settings.short_max_chars if reading.language == "zh" else settings.short_max_words
+    asks = _asks(reading)
+    length, limit = _length(reading, settings)
     if history.asks and not asks and length <= 2 * limit:
         cues.append(Cue("slot_filling", reading.text, 0))
     if length <= limit:

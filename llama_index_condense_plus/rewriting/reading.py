@@ -43,7 +43,7 @@ class Reading:
     """References that the message itself may explain."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HistoryReading:
     """A history as the gate sees it."""
 
@@ -76,7 +76,7 @@ def read_history(window: HistoryWindow) -> HistoryReading:
     return _read_history(tuple((message.role, message.full_text) for message in messages), window.summary)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _read_history(messages: tuple[tuple[str, str], ...], summary: str) -> HistoryReading:
     words: dict[str, int] = dict.fromkeys(content_tokens(summary), SEEN_BEFORE)
     for _, text in messages[:-1]:
@@ -93,7 +93,7 @@ def _read_history(messages: tuple[tuple[str, str], ...], summary: str) -> Histor
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _folded(text: str) -> str:
     return fold(text[:20_000])
 

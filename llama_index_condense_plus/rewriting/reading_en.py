@@ -6,6 +6,19 @@ from collections.abc import Sequence
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
 from llama_index_condense_plus.languages.base import Lexicon
+from llama_index_condense_plus.languages.en_grammar import (
+    AUXILIARIES,
+    BE,
+    BOUNDARIES,
+    DETERMINERS,
+    EXPLETIVE_ADJECTIVES,
+    EXPLETIVE_TAILS,
+    PERSONAL,
+    POSSESSIVES,
+    PREPOSITIONS,
+    THINKING,
+    WH,
+)
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.text import Token, stem, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
@@ -23,22 +36,7 @@ from llama_index_condense_plus.rewriting.reading import (
 )
 from llama_index_condense_plus.types import Cue
 
-WH = frozenset(["what", "who", "whose", "whom", "which", "when", "where", "why", "how", "what's", "who's", "where's", "how's", "whats"])
-BE = frozenset(["is", "was", "are", "were", "be", "been", "isn't", "wasn't", "aren't", "'s", "being"])
-DETERMINERS = frozenset(["a", "an", "the", "some", "any", "no", "every", "each", "my", "your", "our", "another", "this", "that", "these", "those"])
-PREPOSITIONS = frozenset(["of", "in", "on", "at", "to", "for", "from", "with", "by", "about", "after", "before", "than", "like", "into", "over", "under", "as"])
-THINKING = frozenset(
-    ["say", "says", "said", "think", "know", "believe", "mean", "means", "sure", "fact", "feel", "hope", "guess", "suppose", "understand", "see", "hear", "heard", "read", "assume", "claim", "claims", "find", "ensure", "so", "such", "show", "shows", "prove", "believe", "suggest", "suggests", "clear", "true", "likely", "possible", "given", "provided", "now", "except"]
-)
-BOUNDARIES = frozenset(
-    ["and", "but", "or", "if", "when", "because", "while", "so", "then", ",", ";", ".", "?", "!", ":", "since", "although", "that", "as", "before", "after"]
-)
-EXPLETIVE_ADJECTIVES = frozenset(
-    ["possible", "impossible", "necessary", "true", "legal", "illegal", "safe", "unsafe", "better", "best", "worth", "ok", "okay", "good", "bad", "hard", "easy", "difficult", "common", "normal", "important", "useful", "advisable", "mandatory", "required", "allowed", "likely", "healthy", "dangerous", "wrong", "right", "time", "too", "raining", "snowing", "cold", "hot", "sunny", "cloudy", "dark", "late", "early", "far"]
-)
-EXPLETIVE_TAILS = frozenset(["to", "that", "if", "for", "when"])
-POSSESSIVES = frozenset(["its", "his", "her", "their"])
-PERSONAL = frozenset(["he", "him", "his", "she", "her", "he's", "she's", "himself", "herself", "hers"])
+FIRST_PERSON = ("i", "i'm", "i'd", "i'll", "i've")
 VERB_ENDINGS = ("ed", "ing")
 MIN_LOWER = 5
 """Capitals mark names if at least one word in so many begins with a small letter."""
@@ -57,7 +55,12 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
     lower = [token.text.lower().replace("’", "'") for token in tokens]
     quoted = _quoted(tokens, text)
     hits = [hit for hit in book.find(lower) if not quoted[hit[1]]]
-    masked = {index for kind, start, end in hits if kind == "not_pronoun" for index in range(start, end)}
+    masked = {
+        index
+        for kind, start, end in hits
+        if kind == "not_pronoun" and not (tokens[start].text == "it" and start and lower[start - 1] in AUXILIARIES)
+        for index in range(start, end)
+    }
     capitals = _capitals_tell(tokens)
     classes = _classes(tokens, lower, lexicon, quoted, capitals)
     ranks = rarity_classes("en")
@@ -73,6 +76,8 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         if word not in lexicon.pronouns or quoted[index] or index in masked or classes[index] == NAME:
             continue
         if not _refers(index, lower, classes):
+            if word in ("it", "it's"):
+                cues.append(Cue("empty_reference", tokens[index].text, tokens[index].start))
             continue
         classes[index] = PRONOUN
         if _has_antecedent(index, lower, classes):
@@ -143,7 +148,11 @@ def _classes(
             found.append(PUNCTUATION)
             fresh = fresh or written in ".?!:\n"
             continue
-        if inside or _is_code(written) or (capitals and not fresh and written[0].isupper() and word not in ("i", "i'm", "i'd", "i'll", "i've")):
+        if (
+            inside
+            or _is_code(written)
+            or (capitals and not fresh and written[0].isupper() and word not in FIRST_PERSON)
+        ):
             found.append(NAME)
         elif token.pos == "m":
             found.append(NUMBER)
@@ -213,8 +222,8 @@ def _expletive(index: int, words: Sequence[str]) -> bool:
 def _has_antecedent(index: int, words: Sequence[str], classes: Sequence[str]) -> bool:
     """Return True if the message itself may say what a pronoun stands for.
 
-    That takes a noun or a name in an earlier clause, with nothing but small words between the clause's beginning and the
-    pronoun ("What is X and why is it …"); a possessive may also mean the subject of its own clause.
+    That takes a noun or a name in an earlier clause, with nothing but small words between the beginning of its own
+    clause and the pronoun ("What is X and why is it …"); a possessive may also mean the subject of its own clause.
     """
     personal = words[index] in PERSONAL
     boundary = -1

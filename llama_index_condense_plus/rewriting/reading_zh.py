@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
@@ -29,6 +30,8 @@ OPEN_QUOTES = {"《": "》", "“": "”", "「": "」", "『": "』", "【": "�
 BARE = frozenset("其该此")
 """Pronouns that are one only before a noun."""
 PERSONS = frozenset(("male", "female", "person"))
+EMPTY = re.compile(r"[这那]么[多大少长高贵小重]|[这那]样的(?!$|[?？])")
+"""Beginnings that look like a reference and come with their own noun."""
 NOUNS = frozenset("nlijzx")
 PIECES = frozenset(("g", "ng", "nr", "nz", "zg", "vg", "ag", "tg", "j", "x", "nrfg", "nrt"))
 """Tags of single characters that stand side by side only in a name."""
@@ -80,6 +83,9 @@ def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         else:
             opened += first <= start < last
             cues.append(Cue("pronoun", text[start:end], start))
+    empty = EMPTY.match(folded)
+    if empty:
+        cues.append(Cue("empty_reference", text[: empty.end()], 0))
     return Reading(
         language="zh",
         text=text,

@@ -8,7 +8,28 @@ from llama_index_condense_plus.languages.base import Lexicon
 
 FILLERS_ZH = frozenset("啊呀吧了哦呢嘛哈啦哇的噢喔呵嗯恩")
 """Particles that change nothing."""
-FILLERS_EN = frozenset("so very much then and but please well oh again really that's a for you i with all".split())
+FILLERS_EN = frozenset(
+    (
+        "so",
+        "very",
+        "much",
+        "then",
+        "and",
+        "but",
+        "please",
+        "well",
+        "oh",
+        "again",
+        "really",
+        "that's",
+        "a",
+        "for",
+        "you",
+        "i",
+        "with",
+        "all",
+    )
+)
 """Words that change nothing between greetings."""
 
 

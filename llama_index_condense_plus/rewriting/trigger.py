@@ -11,7 +11,14 @@ from llama_index_condense_plus.languages.detect import UNKNOWN
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.rewriting.features import features
-from llama_index_condense_plus.rewriting.heuristic import context_cues, is_complete, must_fire, reason_of, rule_score
+from llama_index_condense_plus.rewriting.heuristic import (
+    context_cues,
+    is_complete,
+    must_fire,
+    must_skip,
+    reason_of,
+    rule_score,
+)
 from llama_index_condense_plus.rewriting.learned import LinearModel, read_model_file, shipped_model
 from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
 from llama_index_condense_plus.rewriting.reading import READ_CHARS, HistoryReading, Reading, read_history
@@ -23,6 +30,8 @@ from llama_index_condense_plus.types import Cue, HistoryWindow, TriggerDecision,
 
 SMALL_TALK_CHARS = 120
 """Longer messages are no small talk."""
+MEMORY = 256
+"""Decisions and readings that are kept: an engine asks again when it explains or repeats a turn."""
 _READERS: dict[str, Callable[[str, Lexicon, Phrasebook], Reading]] = {"zh": read_chinese, "en": read_english}
 
 
@@ -82,7 +91,7 @@ class _Language:
             },
             by_word=by_word,
         )
-        self._read = lru_cache(maxsize=1024)(self._read_anew)
+        self._read = lru_cache(maxsize=MEMORY)(self._read_anew)
 
     def _read_anew(self, text: str) -> Reading:
         reader = self.reader or read_english
@@ -116,6 +125,7 @@ class RuleTrigger:
         self._hints = tuple(fold(hint) for hint in settings.trigger.follow_up_hints if hint.strip())
         file = settings.trigger.weights_file
         self._own_model = read_model_file(file) if file else None
+        self._decide = lru_cache(maxsize=MEMORY)(self._decide_anew)
 
     def decide(self, message: str, window: HistoryWindow) -> TriggerDecision:
         """Decide on one message; never raises."""
@@ -125,8 +135,10 @@ class RuleTrigger:
         language = detect_language(text)
         if not window:
             return TriggerDecision(False, TriggerReason.NO_HISTORY, language)
+        return self._decide(text, language, read_history(window))
+
+    def _decide_anew(self, text: str, language: str, history: HistoryReading) -> TriggerDecision:
         known = self._language(language)
-        history = read_history(window)
         ruled = self._rule(text, known, history)
         if ruled is not None:
             return ruled
@@ -139,7 +151,10 @@ class RuleTrigger:
         cues = context_cues(reading, history, self._settings.trigger)
         complete = is_complete(reading, history)
         score = None
-        if not must_fire(reading):
+        if must_skip(reading, history):
+            reason = reason_of(reading, history, cues, fires=False, complete=True)
+            return TriggerDecision(False, reason, language, cues)
+        if not must_fire(reading, history, self._settings.trigger):
             learned = mode == "learned"
             score = self._model.score(features(reading, history)) if learned else rule_score(cues, complete=complete)
         fires = score is None or score >= 0.5 * (1.0 - self._settings.trigger.recall_bias)
@@ -161,7 +176,9 @@ class RuleTrigger:
         if ruled is not None:
             return language, ruled.rewrite, set()
         reading = known.read(text)
-        return language, True if must_fire(reading) else None, features(reading, history)
+        fires = must_fire(reading, history, self._settings.trigger)
+        ruled_by_words = True if fires else False if must_skip(reading, history) else None
+        return language, ruled_by_words, features(reading, history)
 
     @property
     def _model(self) -> LinearModel:
