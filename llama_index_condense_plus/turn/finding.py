@@ -21,6 +21,7 @@ from llama_index_condense_plus.observability.events import (
     dispatcher,
 )
 from llama_index_condense_plus.operations import Flow, Operation, Predict, delegate
+from llama_index_condense_plus.retrieval.jobs import deepened
 from llama_index_condense_plus.retrieval.variants import expand
 from llama_index_condense_plus.retrieval.worth import original_worth
 from llama_index_condense_plus.rewriting.history import build_window
@@ -156,7 +157,9 @@ class Finder:
                 message, query, RewriteStatus.SKIPPED, edits=original.edits, language=decision.language
             )
         if self._wants_prefetch(message, window, decision) and self.retriever is not None:
-            self.prefetched[query] = yield Start(Retrieve(self.retriever, QueryBundle(query)))
+            deepen = pipeline.settings.retrieval.deepen
+            retriever = deepened(self.retriever, 2) if deepen else self.retriever
+            self.prefetched[query] = yield Start(Retrieve(retriever, QueryBundle(query)))
         self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
         request = RewriteRequest(message, window, decision, extra={"chat_history": list(history)})
         return (yield from RewriteChain(pipeline, request, keep=self.keep).run())
