@@ -72,7 +72,11 @@ class Mode:
         return Reply(self.read(response), response)
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
-        """Let threads and tasks run until a condition holds; fails if it never does."""
+        """Let threads and tasks run until a condition holds; fails if it never does.
+
+        The condition must not read LlamaIndex's default memory: a write may be under way on the loop, which stands
+        still meanwhile, and the read would wait for it.
+        """
         deadline = time.monotonic() + LIMIT_S
         while not condition():
             assert time.monotonic() < deadline, "waited in vain"

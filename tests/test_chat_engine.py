@@ -73,7 +73,7 @@ def test_chat_metadata_is_json_and_only_where_llamaindex_has_room(make_engine: M
 
 
 @pytest.mark.parametrize(
-    "message", ["Hello!", "What is the price of the GTE-3000 printer?", "谢谢", "标准版的价格是多少钱？"]
+    "message", ["Hello!", "What is the price of the GTE-3000 printer?", "谢谢", "北京首都机场一共有几个航站楼？"]
 )
 def test_chat_makes_no_call_before_the_answer_where_no_rewrite_is_needed(
     make_engine: Make, llm: ScriptedLLM, mode: Mode, message: str

@@ -227,7 +227,7 @@ def test_reader_who_leaves_early_still_gets_the_turn_stored(make_engine: Make, s
         reader = response.response_gen
         assert next(reader) == "one "
         reader.close()
-    stream_mode.wait_until(lambda: len(said(engine)) == 4)
+    stream_mode.wait_until(lambda: getattr(response, "is_done", True))
     assert said(engine)[-2:] == [("user", "and its price?"), ("assistant", "one two three four")]
     assert stream_mode.ask(engine, "and its warranty?").text == "one two three four"
 
@@ -242,7 +242,7 @@ def test_stream_that_nobody_reads_is_stored_and_holds_nobody_up(make_engine: Mak
 def test_stream_text_is_whole_before_and_after_reading(make_engine: Make, mode: Mode) -> None:
     engine = make_engine(llm=ScriptedLLM(rewrite=PRICE, answer="one two three"))
     response = mode.begin(engine, "and its price?")
-    mode.wait_until(lambda: len(said(engine)) == 4)
+    mode.wait_until(lambda: getattr(response, "is_done", True))
     assert str(response) == "one two three"
     assert mode.read(response) == "one two three"
     assert str(response) == response.response == "one two three"
