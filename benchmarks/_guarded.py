@@ -9,8 +9,8 @@ from llama_index.core.schema import NodeWithScore
 
 from llama_index_condense_plus.rewriting.parser import parse_rewrite
 
-EXPANDS = ("expansion", "keywords")
-"""Rewriters with one of these words in their name are run under the ``expansive`` profile."""
+EXPANDS = ("expansion",)
+"""Rewriters with this word in their name are run under the ``expansive`` profile."""
 
 
 def _mtrag(query: str, domain: str, top_k: int) -> tuple[NodeWithScore, ...]:
@@ -44,7 +44,11 @@ def mtrag_table() -> None:
     difference, low, high = paired_bootstrap(*pooled)
     rows.append(("pooled", "", figure(pooled[1]), figure(pooled[0]), f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]"))
     columns = ("rewriter", "profile", "unguarded", "guarded + planned", "difference, 95 %")
-    table(f"MTRAG dev, nDCG@5, {len(questions)} questions with history: none significantly worse, pooled above", columns, rows)
+    table(
+        f"MTRAG dev, nDCG@5, {len(questions)} questions with history: none significantly worse, pooled above",
+        columns,
+        rows,
+    )
 
 
 def kdconv_table() -> None:
@@ -59,6 +63,14 @@ def kdconv_table() -> None:
         typed = scores(questions, lambda q: alone(q.text), _kdconv)
         difference, low, high = paired_bootstrap(new, old)
         label = "cannot be searched alone" if need else "can"
-        rows.append((f"{label} ({len(questions)})", figure(typed), figure(old), figure(new), f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]"))
+        rows.append(
+            (
+                f"{label} ({len(questions)})",
+                figure(typed),
+                figure(old),
+                figure(new),
+                f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]",
+            )
+        )
     columns = ("questions", "as typed", "unguarded", "guarded + planned", "difference, 95 %")
     table("KdConv dev, R@5 of the recorded 1.5B rewrites: guarded + planned >= unguarded", columns, rows)

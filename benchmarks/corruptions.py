@@ -123,13 +123,27 @@ def swapped_names(
         target = dice.choice(runs)
         for _ in range(30):
             name, donor = dice.choice(list(names))
-            if not any(word in everything for word in (_plain_words(name) or {name})) and name.lower() not in everything:
+            if (
+                not any(word in everything for word in (_plain_words(name) or {name}))
+                and name.lower() not in everything
+            ):
                 yield Corruption(pair.original, pair.history, pair.rewrite.replace(target, name), "name", donor, seed)
                 break
 
 
 _NUMBER_WORDS = {"two": "three", "three": "five", "four": "six", "five": "seven", "six": "nine", "seven": "four"}
-_HAN_NUMBERS = {"二": "七", "两": "三", "三": "五", "四": "六", "五": "八", "六": "九", "七": "四", "八": "三", "九": "二", "十": "六"}
+_HAN_NUMBERS = {
+    "二": "七",
+    "两": "三",
+    "三": "五",
+    "四": "六",
+    "五": "八",
+    "六": "九",
+    "七": "四",
+    "八": "三",
+    "九": "二",
+    "十": "六",
+}
 
 
 def changed_numbers(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corruption]:
@@ -137,7 +151,11 @@ def changed_numbers(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corruption
     dice = random.Random(seed)  # noqa: S311
     for pair in pairs:
         last = re.split(r"(?<=[.?!。？！，])\s*(?=\S)", pair.original.strip())[-1]
-        found = [n for n in re.findall(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w.,-]*[A-Za-z_])", last) if n in re.findall(r"\d+(?:\.\d+)?", pair.rewrite)]
+        found = [
+            n
+            for n in re.findall(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w.,-]*[A-Za-z_])", last)
+            if n in re.findall(r"\d+(?:\.\d+)?", pair.rewrite)
+        ]
         if found:
             number = dice.choice(found)
             other = str(int(float(number)) + dice.choice((1, 2, 3, 7, 10)))
@@ -147,7 +165,12 @@ def changed_numbers(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corruption
         for word, other in _NUMBER_WORDS.items():
             if re.search(rf"\b{word}\b", last) and re.search(rf"\b{word}\b", pair.rewrite):
                 yield Corruption(
-                    pair.original, pair.history, re.sub(rf"\b{word}\b", other, pair.rewrite), "number_changed", "fixed list", seed
+                    pair.original,
+                    pair.history,
+                    re.sub(rf"\b{word}\b", other, pair.rewrite),
+                    "number_changed",
+                    "fixed list",
+                    seed,
                 )
 
 
@@ -156,7 +179,18 @@ _NEGATIONS_EN = (
     ("shouldn't ", "should "), ("couldn't ", "could "), ("wouldn't ", "would "), ("haven't ", "have "), ("hasn't ", "has "), ("cannot ", "can "),
     (" not ", " "), (" never ", " "), (" no ", " "), (" without ", " with "),
 )  # fmt: skip
-_NEGATIONS_ZH = (("不能", "能"), ("不会", "会"), ("不支持", "支持"), ("不含", "含"), ("不需要", "需要"), ("没有", "有"), ("无法", "可以"), ("不要", "要"), ("不是", "是"), ("未", "已"))
+_NEGATIONS_ZH = (
+    ("不能", "能"),
+    ("不会", "会"),
+    ("不支持", "支持"),
+    ("不含", "含"),
+    ("不需要", "需要"),
+    ("没有", "有"),
+    ("无法", "可以"),
+    ("不要", "要"),
+    ("不是", "是"),
+    ("未", "已"),
+)
 
 
 def dropped_negations(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corruption]:
@@ -164,9 +198,21 @@ def dropped_negations(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corrupti
     for pair in pairs:
         last = " " + re.split(r"(?<=[.?!。？！，])\s*(?=\S)", pair.original.strip())[-1]
         for before, after in (*_NEGATIONS_EN, *_NEGATIONS_ZH):
-            if before in last and before in pair.rewrite and not re.search(r"有没有|是不是|会不会|能不能|要不要|没有[？?]|不是[吗么]|可不是|未麻|彩未|don.t know|why don.t", last):
+            if (
+                before in last
+                and before in pair.rewrite
+                and not re.search(
+                    r"有没有|是不是|会不会|能不能|要不要|没有[？?]|不是[吗么]|可不是|未麻|彩未|don.t know|why don.t",
+                    last,
+                )
+            ):
                 yield Corruption(
-                    pair.original, pair.history, pair.rewrite.replace(before, after), "negation_dropped", "fixed list", seed
+                    pair.original,
+                    pair.history,
+                    pair.rewrite.replace(before, after),
+                    "negation_dropped",
+                    "fixed list",
+                    seed,
                 )
                 break
 
@@ -184,7 +230,14 @@ _ASK_IDENTIFIER = (
     ("那它支持{i}吗？", "{a}支持{i}吗？"), ("怎么在上面配置{i}？", "怎么在{a}上配置{i}？"), ("它报{i}是什么原因", "{a}报{i}是什么原因"), ("它和{i}有什么区别", "{a}和{i}有什么区别"),
     ("Does it support {i}?", "Does {a} support {i}?"), ("How do I set {i} on it?", "How do I set {i} on {a}?"), ("what does {i} mean there?", "What does {i} mean on {a}?"),
 )  # fmt: skip
-_QUOTES = (("连接超时", "登录失败"), ("permission denied", "file not found"), ("高级模式", "简单模式"), ("Reset all", "Save all"), ("请稍后再试", "操作成功"), ("out of memory", "disk full"))
+_QUOTES = (
+    ("连接超时", "登录失败"),
+    ("permission denied", "file not found"),
+    ("高级模式", "简单模式"),
+    ("Reset all", "Save all"),
+    ("请稍后再试", "操作成功"),
+    ("out of memory", "disk full"),
+)
 _ASK_QUOTE = (
     ("它提示“{q}”怎么办？", "{a}提示“{q}”怎么办？"), ("「{q}」在它的哪个菜单里", "「{q}」在{a}的哪个菜单里"), ('Why does it say "{q}"?', 'Why does {a} say "{q}"?'),
     ("what does '{q}' mean on this device", "What does '{q}' mean on {a}?"), ("怎么打开它的《{q}》", "怎么打开{a}的《{q}》"),
@@ -227,7 +280,17 @@ def written_cases(seed: int = 0) -> Iterator[tuple[Pair, Corruption]]:
         for quote, other in _QUOTES:
             good = right.replace("{q}", quote)
             yield made(ask.replace("{q}", quote), good, right.replace("{q}", other), "quote_changed", other)
-            yield made(ask.replace("{q}", quote), good, right.replace("“{q}”", "").replace("「{q}」", "").replace('"{q}"', "").replace("'{q}'", "").replace("《{q}》", ""), "quote_dropped", "nothing")
+            yield made(
+                ask.replace("{q}", quote),
+                good,
+                right.replace("“{q}”", "")
+                .replace("「{q}」", "")
+                .replace('"{q}"', "")
+                .replace("'{q}'", "")
+                .replace("《{q}》", ""),
+                "quote_dropped",
+                "nothing",
+            )
     for ask, right, numbers in _ASK_NUMBER:
         for number in numbers:
             good = right.replace("{n}", number)

@@ -49,7 +49,9 @@ def reviewed(original: str, history: tuple[tuple[str, str], ...], rewrite: str) 
 
 def failed(attempt: RewriteAttempt) -> list[str]:
     """Return the guards that rejected, or the parser's problem."""
-    return [v.guard for v in attempt.verdicts if not v.passed and v.action == "reject"] or ([attempt.error] if attempt.error else [])
+    return [v.guard for v in attempt.verdicts if not v.passed and v.action == "reject"] or (
+        [attempt.error] if attempt.error else []
+    )
 
 
 class Tally:
@@ -67,7 +69,9 @@ class Tally:
         """Count the bad rewrites that are caught."""
         self._count(name, [(c.original, c.history, c.rewrite, c.donor) for c in corruptions], limit, wanted=False)
 
-    def _count(self, name: str, cases: Sequence[tuple[str, tuple[tuple[str, str], ...], str, str]], limit: str, *, wanted: bool) -> None:
+    def _count(
+        self, name: str, cases: Sequence[tuple[str, tuple[tuple[str, str], ...], str, str]], limit: str, *, wanted: bool
+    ) -> None:
         reasons: Counter[str] = Counter()
         rejected: list[float] = []
         shown = 0
@@ -79,7 +83,10 @@ class Tally:
                 shown += 1
                 last = history[-1][1][:80] if history else ""
                 details = [f"{v.guard}: {v.detail}" for v in attempt.verdicts if not v.passed]
-                print(f"  [{name}] {last!r}\n     Q {original!r}\n     R {rewrite[:200]!r} ({note})\n     {details or attempt.error}")
+                print(
+                    f"  [{name}] {last!r}\n     Q {original!r}\n     R {rewrite[:200]!r} ({note})\n"
+                    f"     {details or attempt.error}"
+                )
         why = ", ".join(f"{guard} {count}" for guard, count in reasons.most_common(5)) if wanted else ""
         self.rows.append((f"{name} ({len(cases)})", figure(rejected), limit, why))
 
@@ -110,7 +117,15 @@ def main() -> None:
     ]
     mtrag_rows = [row for row in load("mtrag_dev") if row["history"]]
     mtrag = {
-        key: [Pair(row["id"], row["question"], tuple((m["role"], m["content"]) for m in row["history"]), row["machine"][key]) for row in mtrag_rows]
+        key: [
+            Pair(
+                row["id"],
+                row["question"],
+                tuple((m["role"], m["content"]) for m in row["history"]),
+                row["machine"][key],
+            )
+            for row in mtrag_rows
+        ]
         for key in (MIXTRAL, *TARGETED)
     }
     kd_rows = [row for row in load("kdconv_zh_dev") if row["history"]]
@@ -125,22 +140,47 @@ def main() -> None:
             tally.good(f"good {key}", some(pairs), "<= 0.15")
     for name, pairs in (*human.items(), ("mtrag", mtrag[TARGETED[0]]), ("kdconv", kdconv)):
         if wanted(f"other conversation {name}"):
-            tally.bad(f"other conversation {name}", other_conversation(some(pairs), per_pair=3 if len(pairs) < 500 else 1), ">= 0.96" if name == "gecor_task" else ">= 0.99")
-    all_kd = some([Pair(r["id"], r["question"], tuple((m["role"], m["content"]) for m in r["history"]), r["question"]) for r in kd_rows])
+            tally.bad(
+                f"other conversation {name}",
+                other_conversation(some(pairs), per_pair=3 if len(pairs) < 500 else 1),
+                ">= 0.96" if name == "gecor_task" else ">= 0.99",
+            )
+    all_kd = some(
+        [
+            Pair(r["id"], r["question"], tuple((m["role"], m["content"]) for m in r["history"]), r["question"])
+            for r in kd_rows
+        ]
+    )
     for name, pairs in (*human.items(), ("mtrag", mtrag[MIXTRAL]), ("kdconv", all_kd)):
         if wanted(f"repeated turn {name}"):
             cases = list(repeated_turns(some(pairs)))
             for swap in ("repeat_answer", "repeat_question"):
                 if chosen := [c for c in cases if c.swap == swap]:
                     tally.bad(f"repeated turn {name} {swap}", chosen, ">= 0.99")
-    english = sorted({(name, p.id) for p in (*human["gecor_task"], *human["cast19"], *human["alexa_cqr"], *mtrag[TARGETED[0]]) for name in _capitalised(p.rewrite)})
+    english = sorted(
+        {
+            (name, p.id)
+            for p in (*human["gecor_task"], *human["cast19"], *human["alexa_cqr"], *mtrag[TARGETED[0]])
+            for name in _capitalised(p.rewrite)
+        }
+    )
     for name, pairs in (*human.items(), ("mtrag", mtrag[TARGETED[0]])):
         if wanted(f"name swapped {name}"):
             tally.bad(f"name swapped {name}", swapped_names(some(pairs), english), ">= 0.95")
     chinese = sorted({(name, row["id"]) for row in kd_rows for name in row["gold_entity_base"] if len(name) > 1})
     if wanted("name swapped kdconv"):
-        tally.bad("name swapped kdconv", [c for seed in range(3) for c in swapped_names(kdconv, chinese, seed, "donors")], ">= 0.90")
-        named = [Pair(p.id, p.original, p.history, p.rewrite) for row in kd_rows if row["entity_recoverable"] and not row["entity_in_question"] for p in [_with_name(row)] if p]
+        tally.bad(
+            "name swapped kdconv",
+            [c for seed in range(3) for c in swapped_names(kdconv, chinese, seed, "donors")],
+            ">= 0.90",
+        )
+        named = [
+            Pair(p.id, p.original, p.history, p.rewrite)
+            for row in kd_rows
+            if row["entity_recoverable"] and not row["entity_in_question"]
+            for p in [_with_name(row)]
+            if p
+        ]
         tally.bad("name swapped kdconv, name + question", swapped_names(some(named), chinese, 0, "donors"), ">= 0.90")
     written = list(written_cases())
     if wanted("good written"):
@@ -154,10 +194,18 @@ def main() -> None:
     if wanted("answered kdconv"):
         corpus = {row["id"]: row["text"] for row in load("kdconv_zh_corpus")}
         for form in ("triple", "value", "next turn"):
-            tally.bad(f"answered kdconv {form}", _kdconv_answers(some(all_kd), {r["id"]: r for r in kd_rows}, corpus, form), ">= 0.98")
+            tally.bad(
+                f"answered kdconv {form}",
+                _kdconv_answers(some(all_kd), {r["id"]: r for r in kd_rows}, corpus, form),
+                ">= 0.98",
+            )
     if wanted("answered mtrag"):
         answers = _next_answers(mtrag_rows)
-        tally.bad("answered mtrag", [c for p in mtrag[MIXTRAL] if p.id in answers for c in answered(p, answers[p.id], p.id)], ">= 0.98")
+        tally.bad(
+            "answered mtrag",
+            [c for p in mtrag[MIXTRAL] if p.id in answers for c in answered(p, answers[p.id], p.id)],
+            ">= 0.98",
+        )
     if tally.rows:
         table("Guards: share rejected", ("set (cases)", "rejected", "must hold", "guards"), tally.rows)
     if wanted("retrieval"):
@@ -171,7 +219,23 @@ def _capitalised(text: str) -> list[str]:
     return [run for run in runs if len(run) > 3 and run.split()[0].lower() not in _NOT_NAMES]
 
 
-_NOT_NAMES = {"thank", "thanks", "please", "good", "goodbye", "what", "where", "how", "can", "could", "hello", "that", "okay", "great", "would"}
+_NOT_NAMES = {
+    "thank",
+    "thanks",
+    "please",
+    "good",
+    "goodbye",
+    "what",
+    "where",
+    "how",
+    "can",
+    "could",
+    "hello",
+    "that",
+    "okay",
+    "great",
+    "would",
+}
 
 
 def _with_name(row: dict) -> Pair | None:  # type: ignore[type-arg]
@@ -179,7 +243,12 @@ def _with_name(row: dict) -> Pair | None:  # type: ignore[type-arg]
     names = [name for name in row["gold_entity_base"] if name in said]
     if not names:
         return None
-    return Pair(row["id"], row["question"], tuple((m["role"], m["content"]) for m in row["history"]), f"{names[0]} {row['question']}")
+    return Pair(
+        row["id"],
+        row["question"],
+        tuple((m["role"], m["content"]) for m in row["history"]),
+        f"{names[0]} {row['question']}",
+    )
 
 
 def _kdconv_answers(pairs: Sequence[Pair], rows: dict, corpus: dict[str, str], form: str) -> Iterable[Corruption]:  # type: ignore[type-arg]
@@ -218,7 +287,9 @@ def _next_answers(rows: Sequence[dict]) -> dict[str, list[str]]:  # type: ignore
     """Return for each question its answer, taken from the history of the next turn's row."""
     histories: dict[str, list[tuple[int, list[str]]]] = {}
     for row in rows:
-        histories.setdefault(row["id"].split("<")[0], []).append((len(row["history"]), [m["content"] for m in row["history"]]))
+        histories.setdefault(row["id"].split("<")[0], []).append(
+            (len(row["history"]), [m["content"] for m in row["history"]])
+        )
     found: dict[str, list[str]] = {}
     for row in rows:
         at = len(row["history"])

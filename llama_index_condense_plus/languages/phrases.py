@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from llama_index_condense_plus.languages.text import has_han
 
+
 class PhraseSet:
     """A set of phrases that finds the longest one at a place of a text.
 

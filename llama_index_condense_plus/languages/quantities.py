@@ -27,11 +27,16 @@ _ORDINALS = {
 _UNITS = {
     unit: words.split()[0]
     for words in (
-        "% percent 百分 ％", "$ usd dollar dollars bucks 美元 美金", "€ eur euro euros 欧元", "£ gbp pound pounds 英镑", "元 rmb cny yuan 块 块钱 人民币 ￥ ¥", "year years yr yrs 年 岁",
-        "month months 月 个月", "week weeks 周 星期 礼拜", "day days 天 日 号", "hour hours hr hrs h 小时 个小时 钟头", "minute minutes min mins 分钟", "second seconds sec secs 秒",
-        "km kilometer kilometers kilometre kilometres 公里 千米", "m meter meters metre metres 米", "cm 厘米 公分", "mm 毫米", "mile miles 英里", "ft foot feet 英尺", "inch inches 寸 英寸",
-        "kg kilogram kilograms kilo kilos 公斤 千克", "g gram grams 克", "mg milligram milligrams 毫克", "lb lbs", "t ton tons 吨", "l liter liters litre litres 升", "ml 毫升",
-        "kb", "mb", "gb", "tb", "mbps", "gbps", "hz", "khz", "mhz", "ghz", "w watt watts 瓦", "kw", "kwh 度", "v volt volts 伏", "mah", "°c ℃ 摄氏度", "°f", "ms 毫秒", "px", "dpi", "fps",
+        "% percent 百分 ％", "$ usd dollar dollars bucks 美元 美金", "€ eur euro euros 欧元",
+        "£ gbp pound pounds 英镑", "元 rmb cny yuan 块 块钱 人民币 ￥ ¥", "year years yr yrs 年 岁",
+        "month months 月 个月", "week weeks 周 星期 礼拜", "day days 天 日 号",
+        "hour hours hr hrs h 小时 个小时 钟头", "minute minutes min mins 分钟", "second seconds sec secs 秒",
+        "km kilometer kilometers kilometre kilometres 公里 千米", "m meter meters metre metres 米", "cm 厘米 公分",
+        "mm 毫米", "mile miles 英里", "ft foot feet 英尺", "inch inches 寸 英寸",
+        "kg kilogram kilograms kilo kilos 公斤 千克", "g gram grams 克", "mg milligram milligrams 毫克", "lb lbs",
+        "t ton tons 吨", "l liter liters litre litres 升", "ml 毫升",
+        "kb", "mb", "gb", "tb", "mbps", "gbps", "hz", "khz", "mhz", "ghz", "w watt watts 瓦", "kw", "kwh 度",
+        "v volt volts 伏", "mah", "°c ℃ 摄氏度", "°f", "ms 毫秒", "px", "dpi", "fps",
         "人 people persons person 位 名", "次 times", "倍", "层 楼", "折", "点 o'clock am pm", "分",
     )
     for unit in words.split()
@@ -43,17 +48,23 @@ _LATIN_UNITS = "|".join(sorted((re.escape(u) for u in _UNITS if u.isascii() and 
 _NUMERAL = r"[零〇一二两三四五六七八九十百千万亿]"
 _PATTERN = re.compile(
     rf"(?P<ordinal>第\s*(?:\d+|{_NUMERAL}+))"
-    rf"|(?P<money>[$€£￥¥])?(?<![a-z0-9_])(?<![a-z][-./_])(?<!\d\.)(?P<digits>\d+(?:,\d{{3}})*(?:\.\d+)?)(?P<scale>[万亿千百]|k(?![a-z0-9]))?(?:\s?(?P<unit>%|℃|°[cf]|{_HAN_UNITS}|(?:{_LATIN_UNITS})(?![a-z0-9]))|(?![a-z0-9_]))"
-    rf"|(?P<han>{_NUMERAL}{{2,}}(?!{_NUMERAL})|(?<!{_NUMERAL})[二两三四五六七八九十](?=[{_CLASSIFIERS}])|百分之{_NUMERAL}+)(?P<hanunit>{_HAN_UNITS})?"
-    rf"|(?<![\w-])(?P<word>(?:{'|'.join([*_WORDS, *_WORD_SCALES])})(?:[\s-]+(?:and\s+)?(?:{'|'.join([*_WORDS, *_WORD_SCALES])}))*)(?![\w])(?:[\s-](?P<wordunit>{_LATIN_UNITS})(?![a-z0-9]))?"
+    rf"|"
+    rf"(?P<money>[$€£￥¥])?(?<![a-z0-9_])(?<![a-z][-./_])(?<!\d\.)(?P<digits>\d+(?:,\d{{3}})*(?:\.\d+)?)(?P<scale>[万亿千百]|"
+    rf"k(?![a-z0-9]))?(?:\s?(?P<unit>%|℃|°[cf]|{_HAN_UNITS}|(?:{_LATIN_UNITS})(?![a-z0-9]))|(?![a-z0-9_]))"
+    rf"|(?P<han>{_NUMERAL}{{2,}}(?!{_NUMERAL})|(?<!{_NUMERAL})[二两三四五六七八九十](?=[{_CLASSIFIERS}])|"
+    rf"百分之{_NUMERAL}+)(?P<hanunit>{_HAN_UNITS})?"
+    rf"|"
+    rf"(?<![\w-])(?P<word>(?:{'|'.join([*_WORDS, *_WORD_SCALES])})(?:[\s-]+(?:and\s+)?(?:{'|'.join([*_WORDS, *_WORD_SCALES])}))*)(?![\w])(?:[\s-](?P<wordunit>{_LATIN_UNITS})(?![a-z0-9]))?"
     rf"|(?<![\w-])(?P<nth>{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th))(?!\w)"
 )
 _MAYBE = re.compile(rf"[\d二两三四五六七八九十百千]|第|\b(?:{'|'.join([*_WORDS, *_WORD_SCALES, *_ORDINALS])})\b")
 _NOT_NUMBERS = re.compile(
-    r"十分|万一|千万|一一|百度|千里马|三七|三国|三亚|四川|五一|十一月?假|六一|一万个|八达|九寨|两岸|万万|七夕|百货|百科|三明治|三星|九龙|万科|万达|千岛|一百度|七喜|三里屯|二手|双十一"
+    r"十分|万一|千万|一一|百度|千里马|三七|三国|三亚|四川|五一|十一月?假|六一|一万个|八达|九寨|两岸|万万|七夕|百货|"
+    r"百科|三明治|三星|九龙|万科|万达|千岛|一百度|七喜|三里屯|二手|双十一"
 )
 _LIST_REFERENCE = re.compile(
-    r"^\s*(?:个|种|款|项|条|点|位|家|张|篇|首|本|部|者|步|one\b|option|item|point|thing|of\b|approach|method|choice|suggestion|step|model|product|plan|version|device|$|[?.,!;)])"
+    r"^\s*(?:个|种|款|项|条|点|位|家|张|篇|首|本|部|者|步|one\b|option|item|point|thing|of\b|approach|method|choice|"
+    r"suggestion|step|model|product|plan|version|device|$|[?.,!;)])"
 )
 
 
@@ -135,7 +146,7 @@ def _from_han(number: str) -> str:
                 (total + section + digit) * scale
                 if total and scale > 10_000
                 else total + (section + digit or 1) * scale
-            )  # noqa: PLR2004
+            )
             section = digit = 0
         else:
             section += (digit or 1) * scale

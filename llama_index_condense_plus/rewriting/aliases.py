@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from llama_index_condense_plus.languages.text import has_han, simplify, tokenize
+from llama_index_condense_plus.languages.text import Token, has_han, simplify, tokenize
 from llama_index_condense_plus.types import Edit
 
 
@@ -55,7 +55,7 @@ class AliasTable:
                 continue
             name, end = self._names[alias], at + len(alias)
             before = text[at:end]
-            if before != name and not _stands_in(folded, at, end, fold_in_place(name), alias):
+            if before != name and not _stands_in(folded, at, fold_in_place(name), alias):
                 pieces += text[done:at], name
                 edits.setdefault((before, name), Edit("alias", before, name))
                 done = end
@@ -69,7 +69,7 @@ class AliasTable:
         return None
 
 
-def _stands_in(folded: str, start: int, end: int, name: str, alias: str) -> bool:
+def _stands_in(folded: str, start: int, name: str, alias: str) -> bool:
     """Return True if the alias found is a part of its own canonical name, written out already."""
     offset = name.find(alias)
     while offset != -1:
@@ -95,9 +95,8 @@ _SEGMENTED = 20_000
 _NAME_TAGS = ("nr", "ns", "nt", "nz", "n", "i", "l", "eng")
 
 
-def _inside(token: object, edge: int) -> bool:
-    text, start, pos = token.text, token.start, token.pos  # type: ignore[attr-defined]
-    return start < edge < start + len(text) and pos in _NAME_TAGS
+def _inside(token: Token, edge: int) -> bool:
+    return token.start < edge < token.start + len(token.text) and token.pos in _NAME_TAGS
 
 
 def _joined(text: str, edge: int) -> bool:

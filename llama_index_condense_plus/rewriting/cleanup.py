@@ -16,13 +16,11 @@ from llama_index_condense_plus.types import Edit
 MAX_CLEANED_CHARS = 4_000
 """Longer queries are made safe and are otherwise left as they are."""
 
-_UNSAFE = {
-    code: None
-    for code in (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xAD, 0x180E, 0x061C)
-}
+_UNSAFE = dict.fromkeys((*range(8203, 8208), *range(8234, 8239), *range(8288, 8304), 65279, 173, 6158, 1564))
 _SPACE = re.compile(r"\s+")
 _PROTECTED = re.compile(
-    r"《[^《》\n]*》|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|\"[^\"\n]*\"|`[^`\n]*`|【[^【】\n]*】|(?<!\w)'[^'\n]+'(?!\w)|https?://\S+|\S+@\S+\.\w+"
+    r"《[^《》\n]*》|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|\"[^\"\n]*\"|`[^`\n]*`|【[^【】\n]*】|"
+    r"(?<!\w)'[^'\n]+'(?!\w)|https?://\S+|\S+@\S+\.\w+"
 )
 _WIDE_LETTERS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _CJK_MARKS = {ord(mark) for mark in "！（），：；？～"}
@@ -127,7 +125,9 @@ class _Words:
         if has_han(line[start:end]):
             return _splits_no_word(line, start, end)
         before = folded[:start].split()
-        if folded[start:end].split()[0] in _SUBJECTS:  # "the phone you mentioned", but not "have you mentioned"
+        if (
+            folded[start:end].split(maxsplit=1)[0] in _SUBJECTS
+        ):  # "the phone you mentioned", but not "have you mentioned"
             return bool(before) and before[-1].isalnum() and before[-1] not in self._questions
         return True
 

@@ -13,67 +13,85 @@ MAX_PARSED_CHARS = 20_000
 """What is left after the think text is parsed up to this size; a question is shorter."""
 
 _OPEN = re.compile(
-    r"<\s*(think|thinking|thought|reasoning|reflection|scratchpad|analysis)\s*>|◁think▷|\[THINK\]|<\|begin_of_thought\|>",
-    re.I,
+    r"<\s*(think|thinking|thought|reasoning|reflection|scratchpad|analysis)\s*>|◁think▷|\[THINK\]|"
+    r"<\|begin_of_thought\|>",
+    re.IGNORECASE,
 )
 _CLOSE = re.compile(
-    r"<\s*/\s*(think|thinking|thought|reasoning|reflection|scratchpad|analysis)\s*>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>",
-    re.I,
+    r"<\s*/\s*(think|thinking|thought|reasoning|reflection|scratchpad|analysis)\s*>|◁/think▷|\[/THINK\]|"
+    r"<\|end_of_thought\|>",
+    re.IGNORECASE,
 )
-_CHANNEL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>", re.I)
-_ANY_CHANNEL = re.compile(r"<\|channel\|>", re.I)
+_CHANNEL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
+_ANY_CHANNEL = re.compile(r"<\|channel\|>", re.IGNORECASE)
 _END_OF_TURN = re.compile(
-    r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id)\|>|</s>|<end_of_turn>|\[/INST\]", re.I
+    r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id)\|>|</s>|<end_of_turn>|\[/INST\]", re.IGNORECASE
 )
 _START_OF_TURN = re.compile(
-    r"<\|(?:im_start|start_header_id)\|>\s*(?:assistant)?\s*(?:<\|end_header_id\|>)?|<start_of_turn>\s*(?:model)?|<s>|\[INST\]",
-    re.I,
+    r"<\|(?:im_start|start_header_id)\|>\s*(?:assistant)?\s*(?:<\|end_header_id\|>)?|<start_of_turn>\s*(?:model)?|"
+    r"<s>|\[INST\]",
+    re.IGNORECASE,
 )
-_FENCE = re.compile(r"(?:```|~~~)[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(?:```|~~~|\Z)", re.S)
-_TAGS = "rewritten_question|rewritten_query|rewritten|rewrite|standalone_question|standalone|question|query|output|answer|result"
-_TAGGED = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>|\Z)", re.S | re.I)
+_FENCE = re.compile(r"(?:```|~~~)[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(?:```|~~~|\Z)", re.DOTALL)
+_TAGS = (
+    "rewritten_question|rewritten_query|rewritten|rewrite|standalone_question|standalone"
+    "|question|query|output|answer|result"
+)
+_TAGGED = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 _LABEL_WORDS = (
     r"(?:(?:the|my|your|final|here(?:'s| is| are)|a|an|new|user'?s?)\s+)*"
     r"(?:(?:possible|suggested|improved|clear|concise|complete|fully|single|following)\s+)*"
-    r"(?:stand-?alone|rewritten|re-?phrased|reformulated|condensed|search|final|revised|contextuali[sz]ed|self-contained|follow-?up|output|updated|resolved|decontextuali[sz]ed)?\s*"
+    r"(?:stand-?alone|rewritten|re-?phrased|reformulated|condensed|search|final|revised|contextuali[sz]ed|"
+    r"self-contained|follow-?up|output|updated|resolved|decontextuali[sz]ed)?\s*"
     r"(?:version|search|user|follow-?up|standalone|self-contained)?\s*"
     r"(?:question|query|rewrite|rewriting|output|result|response|answer|version|q|a)"
-    r"(?:\s+(?:would be|could be|is|might be|of the (?:user'?s? )?(?:follow-?up |last )?(?:question|query)|for (?:retrieval|search|the search)|in english|based on [\w ,'-]{0,60}))*"
+    r"(?:\s+(?:would be|could be|is|might be|of the (?:user'?s? )?(?:follow-?up |last )?(?:question|query)|"
+    r"for (?:retrieval|search|the search)|in english|based on [\w ,'-]{0,60}))*"
 )
 _LABEL_EN = re.compile(
-    rf"^(?:sure|certainly|of course|okay|ok|absolutely|yes|great)?[\s,.!]*{_LABEL_WORDS}\s*[:：]\s*", re.I
+    rf"^(?:sure|certainly|of course|okay|ok|absolutely|yes|great)?[\s,.!]*{_LABEL_WORDS}\s*[:：]\s*", re.IGNORECASE
 )
 _LABEL_ZH = re.compile(
     r"^(?:好的|当然|当然可以|没问题|可以)?[\s，,。！!]*(?:以下是|下面是|这是|这里是|根据[^：:\n]{0,40}?[，,])?\s*"
-    r"(?:我)?(?:为您|为你|帮您|帮你|将其|将问题|把问题)?(?:用户的?|最终的?|完整的?|独立的?|新的?|原|您的?|你的?|该|一个|清晰的?|明确的?)*"
-    r"(?:(?:重写|改写|重新表述|改述|补全|独立|检索|搜索|查询|最终|优化|转写|完整|重构|消歧|标准|规范化?|自包含)(?:之?后|好|成|出)?(?:的|为|成)?(?:一个)?)*"
+    r"(?:我)?(?:为您|为你|帮您|帮你|将其|将问题|把问题)?(?:用户的?|最终的?|完整的?|独立的?|新的?|原|您的?|你的?|该|"
+    r"一个|清晰的?|明确的?)*"
+    r"(?:(?:重写|改写|重新表述|改述|补全|独立|检索|搜索|查询|最终|优化|转写|完整|重构|消歧|标准|规范化?|"
+    r"自包含)(?:之?后|好|成|出)?(?:的|为|成)?(?:一个)?)*"
     r"(?:独立|完整|检索|搜索|查询|用户|最终|新)*(?:的)?"
-    r"(?:问题|问句|查询|查询语句|语句|检索词|检索语句|检索式|检索问题|句子|提问|结果|输出|答案|回答|版本|重写|改写|问|答|(?<=[后为]))"
+    r"(?:问题|问句|查询|查询语句|语句|检索词|检索语句|检索式|检索问题|句子|提问|结果|输出|答案|回答|版本|重写|改写|"
+    r"问|答|(?<=[后为]))"
     r"(?:如下|是|为|可以是|应该是|应为)?\s*[:：]\s*"
 )
 _ORIGINAL_LABEL = re.compile(
-    r"^\W*(?:(?:the )?(?:original|follow-?up|user|last|latest|current|previous)(?: (?:user|follow-?up))? (?:question|query|input|message)|original|input|chat history|conversation|context|history|"
+    r"^\W*(?:(?:the )?(?:original|follow-?up|user|last|latest|current|previous)(?: (?:user|follow-?up))? (?:question|"
+    r"query|input|message)|original|input|chat history|conversation|context|history|"
     r"原问题|原始问题|原句|原文|用户问题|当前问题|后续问题|追问|历史对话|对话历史|聊天记录|上下文)\s*[:：]",
-    re.I,
+    re.IGNORECASE,
 )
 _EXPLAINS = re.compile(
-    r"^[\s(（\[【*_-]*(?:note|explanation|reasoning|rationale|reason|this (?:question|query|rewrite|rewritten|version|standalone|is)|the (?:rewritten|rewrite|question|query|standalone|follow-?up|user)|"
-    r"i (?:have |'ve )?(?:rewrote|rewritten|replaced|kept|added|resolved|changed|made)|i hope|let me know|please let|in this (?:rewrite|question|version)|here,? (?:i|the)|since the|because the|changes made|assumption|"
-    r"注|注意|说明|解释|备注|理由|原因|分析|这样改写|这个问题|该问题|此问题|这里|这句|我将|我把|我已|其中|改写(?:说明|理由|后)|补充说明|通过|希望|如果您|如需|由于|因为原|根据(?:上下文|对话|历史))",
-    re.I,
+    r"^[\s(（\[【*_-]*(?:note|explanation|reasoning|rationale|reason|this (?:question|query|rewrite|rewritten|"
+    r"version|standalone|is)|the (?:rewritten|rewrite|question|query|standalone|follow-?up|user)|"
+    r"i (?:have |'ve )?(?:rewrote|rewritten|replaced|kept|added|resolved|changed|made)|i hope|let me know|please let|"
+    r"in this (?:rewrite|question|version)|here,? (?:i|the)|since the|because the|changes made|assumption|"
+    r"注|注意|说明|解释|备注|理由|原因|分析|这样改写|这个问题|该问题|此问题|这里|这句|我将|我把|我已|其中|"
+    r"改写(?:说明|理由|后)|补充说明|通过|希望|如果您|如需|由于|因为原|根据(?:上下文|对话|历史))",
+    re.IGNORECASE,
 )
 _BULLET = re.compile(
-    r"^\s*(?:[-*•·▪◦‣–—>#]+\s+|#{1,6}\s*|>\s*|[(（]?\d{1,2}[)）.、．:：]\s*(?!\d)|[①②③④⑤⑥⑦⑧⑨]\s*|[(（]?[a-cA-C][)）.]\s+|Q\d*\s*[:：.]\s*|问\s*[:：]\s*)"
+    r"^\s*(?:[-*•·▪◦‣–—>#]+\s+|#{1,6}\s*|>\s*|[(（]?\d{1,2}[)）.、．:：]\s*(?!\d)|[①②③④⑤⑥⑦⑧⑨]\s*|"
+    r"[(（]?[a-cA-C][)）.]\s+|Q\d*\s*[:：.]\s*|问\s*[:：]\s*)"
 )
-_ROLE = re.compile(r"^\s*(?:user|human|assistant|system|ai|bot|用户|助手|助理|系统)\s*[:：]\s*", re.I)
+_ROLE = re.compile(r"^\s*(?:user|human|assistant|system|ai|bot|用户|助手|助理|系统)\s*[:：]\s*", re.IGNORECASE)
 _SAME = re.compile(
-    r"^\W*(?:no (?:rewrite|rewriting|change|changes) (?:is |are )?(?:needed|necessary|required)|unchanged|(?:无需|不需要|不用)(?:改写|重写|修改)|保持(?:不变|原样)|问题已(?:经)?(?:完整|独立))\W*$",
-    re.I,
+    r"^\W*(?:no (?:rewrite|rewriting|change|changes) (?:is |are )?(?:needed|necessary|required)|unchanged|(?:无需|"
+    r"不需要|不用)(?:改写|重写|修改)|保持(?:不变|原样)|问题已(?:经)?(?:完整|独立))\W*$",
+    re.IGNORECASE,
 )
 _NOTHING = re.compile(
-    r"^\W*(?:none|null|nil|n/?a|error|unknown|undefined|empty|no question|无|空|无法(?:改写|重写|确定|理解)|不知道|抱歉)\W*$",
-    re.I,
+    r"^\W*(?:none|null|nil|n/?a|error|unknown|undefined|empty|no question|无|空|无法(?:改写|重写|确定|理解)|不知道|"
+    r"抱歉)\W*$",
+    re.IGNORECASE,
 )
 _PAIRS = {
     '"': '"',
@@ -162,10 +180,7 @@ def _unwrapped(text: str) -> str:
     if (fence := _FENCE.search(text)) and fence.group(2).strip():
         inside, before = fence.group(2).strip(), text[: fence.start()].strip()
         # a fence around the question, not one that follows it
-        if not _ASKS.search(before) or _ORIGINAL_LABEL.match(before):
-            text = inside
-        else:
-            text = before
+        text = before if _ASKS.search(before) and not _ORIGINAL_LABEL.match(before) else inside
     if tagged := _TAGGED.search(text):
         text = tagged.group(2)
     return text.strip().strip("`").strip()
@@ -220,7 +235,8 @@ def _pick(text: str, original: str) -> str:
 
 
 _PREAMBLE = re.compile(
-    r"^(?:sure|certainly|of course|okay|ok|here (?:is|are|'s)|好的|当然|以下是|下面是)[^?？]*[:：!！.。,，]?$", re.I
+    r"^(?:sure|certainly|of course|okay|ok|here (?:is|are|'s)|好的|当然|以下是|下面是)[^?？]*[:：!！.。,，]?$",
+    re.IGNORECASE,
 )
 
 

@@ -7,8 +7,10 @@ import re
 from typing import Any
 
 KEYS = (
-    "rewritten_question", "rewritten_query", "rewritten", "rewrite", "standalone_question", "standalone_query", "standalone", "search_query",
-    "condensed_question", "reformulated_question", "final_question", "final_query", "question", "query", "output", "text", "result", "改写后的问题", "改写问题", "改写结果",
+    "rewritten_question", "rewritten_query", "rewritten", "rewrite", "standalone_question", "standalone_query",
+    "standalone", "search_query",
+    "condensed_question", "reformulated_question", "final_question", "final_query", "question", "query", "output",
+    "text", "result", "改写后的问题", "改写问题", "改写结果",
     "改写", "重写后的问题", "重写", "独立问题", "完整问题", "检索词", "查询", "问题", "结果",
 )  # fmt: skip
 """Where the question may stand, best first."""
@@ -20,7 +22,7 @@ _PAIR = re.compile(
     r"""["'“]?\b("""
     + "|".join(KEYS)
     + r""")["'”]?\s*[:：]\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|“([^”\n]*)”)\s*(?=[,，}\]\n]|$)""",
-    re.I,
+    re.IGNORECASE,
 )
 _LIKE_JSON = re.compile(r"^\s*(?:\{\s*(?:[\"'“}]|\w+\s*:)|\[\s*(?:[\"{\]]))")
 _MAX_DEPTH = 8

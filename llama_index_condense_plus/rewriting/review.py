@@ -24,7 +24,6 @@ from llama_index_condense_plus.types import (
     RewriteStatus,
 )
 
-
 MAX_ORIGINAL_CHARS = 100_000
 """A longer message is a document: its beginning is what rewrites are compared with."""
 
@@ -78,10 +77,14 @@ class Reviewer:
     def finish(
         self, text: str, original: str, *, rewriter: str = "rules", language: str | None = None
     ) -> RewriteAttempt:
-        """Finish a fallback's text, which is made of the conversation's own words: clean and expand, no guards."""
+        """Finish a fallback's text, which is made of the conversation's own words: clean and expand, no guards.
+
+        Nothing left of it: the user's words.
+        """
         cleaned, edits = self._cleaner.clean(text, language)
         query, alias_edits = self._aliases.apply(cleaned)
-        if not query.strip():
+        query = query.strip() or safe_line(original)
+        if not query:
             return RewriteAttempt(rewriter, text, error="nothing left to search")
         return RewriteAttempt(rewriter, text, self._cut(query), True, (), edits + alias_edits)
 

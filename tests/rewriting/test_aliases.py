@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from llama_index_condense_plus.rewriting.aliases import AliasTable
 
-TABLE = AliasTable({"小蓝": "GTE-3000", "小蓝 Pro": "GTE-3000 Pro", "gw": "Orion Gateway", "GTE": "GTE-3000", "ＨＲ": "人力资源部"})
+TABLE = AliasTable(
+    {"小蓝": "GTE-3000", "小蓝 Pro": "GTE-3000 Pro", "gw": "Orion Gateway", "GTE": "GTE-3000", "ＨＲ": "人力资源部"}
+)
 
 
 @pytest.mark.parametrize(

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from llama_index_condense_plus.languages.text import has_han
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks, sentences
-from llama_index_condense_plus.rewriting.guards.features import features, grounding, retained, folded
+from llama_index_condense_plus.rewriting.guards.features import features, folded, grounding, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _OPENS_ANSWER = re.compile(
-    r"^\W*(?:yes|no|yeah|sure|sorry|unfortunately|i (?:don't|do not|can't|cannot|am|'m|would|think|believe|apologi[sz]e)|i'm|as an|there (?:is|are|was|were)|it (?:is|was|depends|seems)|it's|they (?:are|were|have)|"
-    r"based on|according to|to (?:do|answer) th|you (?:can|could|should|may|need|must|will|are|have)|in (?:general|short|summary)|here (?:is|are)|to \w+[^?]*, (?:you|follow|click|use|go|visit|first|do|open|select|simply|just)|if you [^?]*, you|the answer|okay|certainly|of course|great question|"
-    r"是的|不是|没有|有的|对的|可以的|当然|好的|抱歉|对不起|很遗憾|不好意思|根据(?!.*[?？])|答案|因为|您可以|你可以|不可以|不能|能的|会的|不会|目前(?!.*[?？])|答[:：]|知道(?:的)?[，,啊呀。]|嗯|哦|我(?:觉得|认为|知道(?!.*[?？])|不知道|不清楚))",
-    re.I,
+    r"^\W*(?:yes|no|yeah|sure|sorry|unfortunately|i (?:don't|do not|can't|cannot|am|'m|would|think|believe|"
+    r"apologi[sz]e)|i'm|as an|there (?:is|are|was|were)|it (?:is|was|depends|seems)|it's|they (?:are|were|have)|"
+    r"based on|according to|to (?:do|answer) th|you (?:can|could|should|may|need|must|will|are|have)|in (?:general|"
+    r"short|summary)|here (?:is|are)|to \w+[^?]*, (?:you|follow|click|use|go|visit|first|do|open|select|simply|just)|"
+    r"if you [^?]*, you|the answer|okay|certainly|of course|great question|"
+    r"是的|不是|没有|有的|对的|可以的|当然|好的|抱歉|对不起|很遗憾|不好意思|根据(?!.*[?？])|答案|因为|您可以|你可以|"
+    r"不可以|不能|能的|会的|不会|目前(?!.*[?？])|答[:：]|知道(?:的)?[，,啊呀。]|嗯|哦|我(?:觉得|认为|"
+    r"知道(?!.*[?？])|不知道|不清楚))",
+    re.IGNORECASE,
 )
 _OPENS_PLAINLY = re.compile(
-    r"^\W*(?:yes|sorry|i(?:'m| am) (?:sorry|not sure|unable)|unfortunately|there (?:is|are|was|were)|it (?:is|was|depends)|based on|according to|here (?:is|are)|the answer|as an ai|是的|抱歉|对不起|很遗憾|根据|答案)", re.I
+    r"^\W*(?:yes|sorry|i(?:'m| am) (?:sorry|not sure|unable)|unfortunately|there (?:is|are|was|were)|it (?:is|was|"
+    r"depends)|based on|according to|here (?:is|are)|the answer|as an ai|是的|抱歉|对不起|很遗憾|根据|答案)",
+    re.IGNORECASE,
 )
 _VERBAL_EN = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|may|might|must|does|did|do|be|been|provides?|allows?|includes?|contains?|offers?|requires?|uses?|used|means?|helps?|supports?|makes?|gives?|takes?|became|began|started|said|released|refers?|involves?|consists?|depends?|visit|i|we|they|you|he|she|it)\b"
+    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|may|might|must|does|did|do|be|been|provides?|"
+    r"allows?|includes?|contains?|offers?|requires?|uses?|used|means?|helps?|supports?|makes?|gives?|takes?|became|"
+    r"began|started|said|released|refers?|involves?|consists?|depends?|visit|i|we|they|you|he|she|it)\b"
 )
 _VERBAL_ZH = re.compile(
     r"是|有(?!关|限|声|趣|效)|在(?!线)|于|为(?!什么|何)|了|叫|来自|属于|位于|包括|获得|可以|能够|会(?!员|议|计)|。$|！$"
@@ -55,9 +65,9 @@ class AnswerGuard:
 
     def _states(self, original: str, rewrite: str, window: HistoryWindow) -> str:
         opens = (_OPENS_ANSWER if asks(original) else _OPENS_PLAINLY).match(rewrite)
-        if opens and not _OPENS_ANSWER.match(original) and not original.lower().startswith(opens.group().lower()):
-            if not _asks_late(rewrite):
-                return "begins like an answer"
+        begins = opens and not _OPENS_ANSWER.match(original) and not original.lower().startswith(opens.group().lower())
+        if begins and not _asks_late(rewrite):
+            return "begins like an answer"
         if self._limits.expansion or not (asks(original) or _is_fragment(original)):
             return ""
         parts = sentences(rewrite) or [rewrite]
@@ -122,9 +132,12 @@ def _repeats(original: str, rewrite: str, window: HistoryWindow) -> str:
         return ""
     for message in reversed(window.all_messages):
         for whole, form in _forms(message.full_text):
-            if mine == form or (len(mine) >= 2 * _SHORT and _covers(mine, form) and not _adds(original, rewrite, whole)):
-                if not _similar(own, form) and not (_asked_again(original, own, mine, whole) and (mine != form or own in mine) and message.role == "user"):
-                    return whole
+            nearly = len(mine) >= 2 * _SHORT and _covers(mine, form) and not _adds(original, rewrite, whole)
+            if not (mine == form or nearly) or _similar(own, form):
+                continue
+            again = message.role == "user" and (mine != form or own in mine)
+            if not (again and _asked_again(original, own, mine, whole)):
+                return whole
     return ""
 
 
@@ -179,5 +192,4 @@ def _similar(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _pairs(bare_form: str) -> frozenset[str]:
-    return frozenset(a + b for a, b in zip(bare_form, bare_form[1:], strict=False))
-
+    return frozenset(a + b for a, b in pairwise(bare_form))

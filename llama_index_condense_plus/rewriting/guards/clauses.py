@@ -13,21 +13,33 @@ _SENTENCE = re.compile(r"[^。！？?!；;\n]+[。！？?!；;\n]*|[。！？?!�
 _LATIN_SENTENCE = re.compile(r"(?:[^.!?\n;]|[.;](?=\S))+[.!?;\n]*\s*|[.!?;\n]+\s*")
 _CLAUSE = re.compile(r"[^，,]+[，,]?")
 _ZH_ASKS = re.compile(
-    r"什么|啥|谁|哪|怎么|怎样|如何|咋|为何|多少|几(?!乎|近)|多[久长大高远重贵快]|何[时地处种]|吗|呢|(?<![那这要])么(?:$|[。！？?!])|是否|能否|可否|(.)[不没]\1|有没有|没(?:有)?[？?]|不[？?]|有无|区别|介绍|列出|比较|对比|推荐|告诉|解释|说明|讲讲|说说|谈谈|查|找|翻译|总结"
+    r"什么|啥|谁|哪|怎么|怎样|如何|咋|为何|多少|几(?!乎|近)|多[久长大高远重贵快]|何[时地处种]|吗|呢|"
+    r"(?<![那这要])么(?:$|[。！？?!])|是否|能否|可否|(.)[不没]\1|有没有|没(?:有)?[？?]|不[？?]|有无|区别|介绍|列出|"
+    r"比较|对比|推荐|告诉|解释|说明|讲讲|说说|谈谈|查|找|翻译|总结"
 )
-_OPENING = r"(?:^|[,;:.!?]\s*|\b(?:and|but|so|or|then|also|ok|okay|yes|no|well|please|hi|hello|hey|great|just|kindly|now|exactly)\s+)"
+_OPENING = (
+    r"(?:^|[,;:.!?]\s*|\b(?:and|but|so|or|then|also|ok|okay|yes|no|well|please|hi|hello|hey|great|just|kindly|now"
+    r"|exactly)\s+)"
+)
 _STARTING = _OPENING.replace("[,;:.!?]", "[:.!?]")
-_BEFORE_VERB = r"(?:^(?:and |but |or |also )?|[:.!?]\s*|^(?:ok|okay|yes|no|well|so|then|please|hi|hello|hey|great|now)[\s,]+)"
+_BEFORE_VERB = (
+    r"(?:^(?:and |but |or |also )?|[:.!?]\s*|^(?:ok|okay|yes|no|well|so|then|please|hi|hello|hey|great|now)[\s,]+)"
+)
 _EN_ASKS = re.compile(
     rf"{_STARTING}(?:(?:in|on|at|for|to|of|by|from|with|about|under|since|until|during|through)\s+)?"
     r"(?:what|whats|who|whos|whose|whom|which|when|where|why|how|whether)(?:'s|'re)?\b"
-    rf"|{_BEFORE_VERB}(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|has|have|had|am)(?:n't)?\s"
-    rf"|{_OPENING}(?:tell|give|show|list|explain|describe|compare|find|recommend|suggest|provide|define|summari[sz]e|get|translate|name"
-    r"|discuss|elaborate|outline|identify|calculate|book|set|search|look|check|add|remind|play|schedule|cancel|navigate|pick|help|need|know)\b"
-    r"|\bi(?:'d| would)? (?:need|want|wanna|like|would like)\b|\b(?:know|wonder\w*|see|tell me|explain|ask(?:ing)?) (?:if|about|what|who|which|when|where|why|how|whether)\b"
+    rf"|{_BEFORE_VERB}(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|has|have|had|"
+    rf"am)(?:n't)?\s"
+    rf"|{_OPENING}(?:tell|give|show|list|explain|describe|compare|find|recommend|suggest|provide|define|summari[sz]e|"
+    rf"get|translate|name"
+    r"|discuss|elaborate|outline|identify|calculate|book|set|search|look|check|add|remind|play|schedule|cancel|"
+    r"navigate|pick|help|need|know)\b"
+    r"|\bi(?:'d| would)? (?:need|want|wanna|like|would like)\b|\b(?:know|wonder\w*|see|tell me|explain|"
+    r"ask(?:ing)?) (?:if|about|what|who|which|when|where|why|how|whether)\b"
 )
 _CONDITION = re.compile(
-    r"^\W*(?:如果|假如|要是|假设|若|倘若|当|除非|只要|既然|在|对于|关于|从|比起|跟|和)|(?:的话|的情况下|时|时候|以后|之后|之前|后|前)[，,]$"
+    r"^\W*(?:如果|假如|要是|假设|若|倘若|当|除非|只要|既然|在|对于|关于|从|比起|跟|和)|(?:的话|的情况下|时|时候|以后|"
+    r"之后|之前|后|前)[，,]$"
 )
 
 

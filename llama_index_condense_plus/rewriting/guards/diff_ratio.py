@@ -9,8 +9,16 @@ from difflib import SequenceMatcher
 from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.text import clip, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks
+from llama_index_condense_plus.rewriting.guards.features import (
+    Features,
+    features,
+    folded,
+    grounding,
+    is_common,
+    mistyped,
+    retained,
+)
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
-from llama_index_condense_plus.rewriting.guards.features import Features, features, folded, grounding, is_common, mistyped, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.settings.sections import DiffRatioSettings
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
@@ -93,7 +101,7 @@ class DiffRatioGuard:
 
 
 def _keeps_wording(original: str, rewrite: str) -> bool:
-    """Return True if all words of a Latin question but its pronouns stand in the rewrite: one new word may complete it."""
+    """Return True if all words of a Latin question but its pronouns stand in the rewrite."""
     before = set(re.findall(r"[a-z']+", folded(original))) - {"it", "that", "this", "them", "there", "one"}
     return len(before) > 1 and before <= set(re.findall(r"[a-z']+", folded(rewrite)))
 

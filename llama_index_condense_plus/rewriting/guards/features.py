@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from llama_index_condense_plus.languages.stems import common_words, known_words, stem
@@ -156,7 +157,7 @@ class Grounding:
 def latin_in(word: Word, stems: frozenset[str]) -> bool:
     """Return True if a Latin word, or all its parts, are among stems."""
     return word.text in stems or (
-        bool(word.parts) and all(part in stems or part.isdigit() is False and part in WEAK_EN for part in word.parts)
+        bool(word.parts) and all(part in stems or (part.isdigit() is False and part in WEAK_EN) for part in word.parts)
     )
 
 
@@ -185,7 +186,7 @@ def _grounding(texts: tuple[str, ...]) -> Grounding:
 def han_pairs(folded: str) -> frozenset[str]:
     """Return the pairs of neighbouring Chinese characters of a folded text, dots inside names left out."""
     joined = folded.replace("·", "").replace("・", "").replace("•", "")
-    return frozenset(a + b for a, b in zip(joined, joined[1:], strict=False) if a > "\u33ff" and b > "\u33ff")
+    return frozenset(a + b for a, b in pairwise(joined) if a > "\u33ff" and b > "\u33ff")
 
 
 def retained(word: Word, rewrite: Features) -> bool:
@@ -251,4 +252,6 @@ def is_common(word: Word) -> bool:
 def is_rare(word: Word) -> bool:
     """Return True if a Latin word is not among the 16,000 most frequent ones, nor made of them."""
     known = known_words()
-    return word.text not in known and not (word.parts and all(part in known or not part.isalpha() for part in word.parts))
+    return word.text not in known and not (
+        word.parts and all(part in known or not part.isalpha() for part in word.parts)
+    )

@@ -13,7 +13,8 @@ _KINDS_ZH = (
     (
         "when",
         re.compile(
-            r"什么时候|何时|哪一?年|哪一?天|哪一?月|几月|几号|几点|多久|何年|时间|日期|年份|多长|几几年|生日|出生|岁|年龄|多大"
+            r"什么时候|何时|哪一?年|哪一?天|哪一?月|几月|几号|几点|多久|何年|时间|日期|年份|多长|几几年|生日|出生|岁|"
+            r"年龄|多大"
         ),
     ),
     (
@@ -31,13 +32,15 @@ _KINDS_EN = (
     (
         "when",
         re.compile(
-            r"\b(?:when|what (?:time|year|date|day|month)|which (?:year|day|month)|how (?:long|old|soon|often|late|early)|dates?|times?|years?|deadline|period|history|happen\w*)\b"
+            r"\b(?:when|what (?:time|year|date|day|month)|which (?:year|day|month)|how (?:long|old|soon|often|late|"
+            r"early)|dates?|times?|years?|deadline|period|history|happen\w*)\b"
         ),
     ),
     (
         "where",
         re.compile(
-            r"\b(?:where|what (?:place|city|country|location|address)|which (?:city|country|place|part)|location|address|place|located|find|areas?|country|region|state|city)\b"
+            r"\b(?:where|what (?:place|city|country|location|address)|which (?:city|country|place|part)|location|"
+            r"address|place|located|find|areas?|country|region|state|city)\b"
         ),
     ),
     (
@@ -47,11 +50,11 @@ _KINDS_EN = (
     (
         "number",
         re.compile(
-            r"\b(?:how (?:many|much|far|high|tall|big|large|fast|deep|long|old)|number|amount|percent\w*|price|cost\w*|rate|quantity|count|fees?|charges?|size|limit|maximum|minimum|pay|population|value|distance)\b"
+            r"\b(?:how (?:many|much|far|high|tall|big|large|fast|deep|long|old)|number|amount|percent\w*|price|"
+            r"cost\w*|rate|quantity|count|fees?|charges?|size|limit|maximum|minimum|pay|population|value|distance)\b"
         ),
     ),
 )
-
 
 
 @lru_cache(maxsize=4096)

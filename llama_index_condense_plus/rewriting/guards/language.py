@@ -25,9 +25,12 @@ _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-z]+)?")
 _FOREIGN = (
     frozenset(
         """
-    le la les des du une est et dans pour que qui quel quelle quels quelles quoi où sont avec sur au aux ce cette comment pourquoi combien el los las del y en es qué cuál cuáles cómo cuánto
-    dónde por para con una un se su son der die das und ist sind wie wer wo wann warum welche welcher welches ein eine einen für mit von zu den dem nicht auf il lo gli che è
-    di per quale quali come perché quanto o os do da dos das qual quais onde quando não são um uma em het een van wat welke hoe
+    le la les des du une est et dans pour que qui quel quelle quels quelles quoi où sont avec sur au aux ce cette
+    comment pourquoi combien el los las del y en es qué cuál cuáles cómo cuánto
+    dónde por para con una un se su son der die das und ist sind wie wer wo wann warum welche welcher welches ein eine
+    einen für mit von zu den dem nicht auf il lo gli che è
+    di per quale quali come perché quanto o os do da dos das qual quais onde quando não são um uma em het een van wat
+    welke hoe
     """.split()
     )
     - WEAK_EN

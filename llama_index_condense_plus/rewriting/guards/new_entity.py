@@ -29,8 +29,10 @@ from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 _TITLE = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”")
 _SENTENCE_START = re.compile(r"(?:^|[.?!:;]\s+|[\"“(]\s*)$")
 _RELATIVE_TIME = re.compile(
-    r"今天|今日|明天|昨天|前天|后天|今年|明年|去年|前年|后年|本月|上个?月|下个?月|本周|上周|下周|这周|周末|最近|近\S{0,3}年|现在|目前|"
-    r"today|tomorrow|yesterday|tonight|this (?:year|month|week|weekend)|(?:last|next|past) (?:year|month|week|weekend|\w+day)|now|recent|current|latest"
+    r"今天|今日|明天|昨天|前天|后天|今年|明年|去年|前年|后年|本月|上个?月|下个?月|本周|上周|下周|这周|周末|最近|"
+    r"近\S{0,3}年|现在|目前|"
+    r"today|tomorrow|yesterday|tonight|this (?:year|month|week|weekend)|(?:last|next|past) (?:year|month|week|"
+    r"weekend|\w+day)|now|recent|current|latest"
 )
 _DATE_UNITS = frozenset({"year", "month", "day", ""})
 _EDGES = " 的是在有和与"
@@ -56,7 +58,7 @@ class NewEntityGuard:
         new = _new_words(rewrite, after, question, said)
         new = new or _inserted(after, question, said)
         new += _new_titles(rewrite, question, said, new)
-        new += _new_numbers(original, question, after, said)
+        new += _new_numbers(question, after, said)
         limit = self._limits.max_new_names
         detail = "" if len(new) <= limit else "nobody mentioned: " + ", ".join(new[:6])
         return [GuardVerdict(self.name, len(new) <= limit, "reject", float(len(new)), float(limit), detail)]
@@ -74,13 +76,17 @@ def _new_words(rewrite: str, after: Features, question: Features, said: Groundin
                 new.append(word.raw)
             elif _han_noun(word, question, said):
                 nouns.append(word.raw)
-        elif (in_chinese or _latin_name(word, rewrite)) and not _abbreviates(word, after, question, said) and not _in_other_form(word, question, said):
+        elif (
+            (in_chinese or _latin_name(word, rewrite))
+            and not _abbreviates(word, after, question, said)
+            and not _in_other_form(word, question, said)
+        ):
             new.append(word.raw)
     return new + nouns if len(nouns) >= _NOUNS_OF_A_NAME else new
 
 
 _NOUNS_OF_A_NAME = 2
-"""A name made of common words (牛奶咖啡) shows as two nouns that nobody said; one alone may be the rewriter's wording."""
+"""A name made of common words (牛奶咖啡) shows as two nouns that nobody said; one may be mere wording."""
 
 
 def _inserted(after: Features, question: Features, said: Grounding) -> list[str]:
@@ -88,13 +94,15 @@ def _inserted(after: Features, question: Features, said: Grounding) -> list[str]
     if not question.words or not all(retained(word, after) for word in question.words):
         return []
     added = [word for word in after.words if word.han and not retained(word, question)]
-    if not added or any(said.has(word) or word.text in ATTRIBUTES_ZH or word.text[-2:] in ATTRIBUTES_ZH for word in added):
+    if not added or any(
+        said.has(word) or word.text in ATTRIBUTES_ZH or word.text[-2:] in ATTRIBUTES_ZH for word in added
+    ):
         return []
     return ["".join(word.raw for word in added)] if sum(len(word.text) for word in added) > 1 else []
 
 
 def _han_noun(word: Word, question: Features, said: Grounding) -> bool:
-    """Return True for a common Chinese noun that is new and no attribute: a price or an address may be asked in new words."""
+    """Return True for a common Chinese noun that is new, attributes apart: a price may be asked in new words."""
     if len(word.text) == 1 or word.pos not in _NOUN_TAGS:
         return False
     tail = word.text[-2:]
@@ -122,7 +130,11 @@ def _han_name(word: Word, question: Features, said: Grounding) -> bool:
 
 def _is_compound(text: str, question: Features, said: Grounding) -> bool:
     """Return True if a word is two known ones: 电话号码, 哪些方面."""
-    return any(all(map(known, (text[:at], text[at:]))) for at in range(1, len(text)) for known in [partial(_is_known, question=question, said=said)])
+    return any(
+        all(map(known, (text[:at], text[at:])))
+        for at in range(1, len(text))
+        for known in [partial(_is_known, question=question, said=said)]
+    )
 
 
 def _is_known(part: str, question: Features, said: Grounding) -> bool:
@@ -188,7 +200,7 @@ def _stands_in(value: str, folded: str) -> bool:
     return value in folded and re.search(rf"(?<!\d){re.escape(value)}(?!\d)", folded) is not None
 
 
-def _new_numbers(original: str, question: Features, after: Features, said: Grounding) -> list[str]:
+def _new_numbers(question: Features, after: Features, said: Grounding) -> list[str]:
     asked = {q.value.lstrip("#") for q in quantities(question.folded)}
     spoken = asked | {q.value.lstrip("#") for text in said.texts for q in quantities(text.folded)}
     dated = bool(_RELATIVE_TIME.search(question.folded))

@@ -9,43 +9,58 @@ from functools import lru_cache
 from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.text import has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asking_sentence, asks
-from llama_index_condense_plus.rewriting.guards.kinds import kinds
 from llama_index_condense_plus.rewriting.guards.features import folded
+from llama_index_condense_plus.rewriting.guards.kinds import kinds
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _QUOTED = re.compile(
-    r"《([^《》\n]+)》|「([^「」\n]+)」|『([^『』\n]+)』|“([^“”\n]+)”|\"([^\"\n]+)\"|`([^`\n]+)`|(?<!\w)'([^'\n]{2,}?)'(?!\w)|‘([^‘’\n]+)’"
+    r"《([^《》\n]+)》|「([^「」\n]+)」|『([^『』\n]+)』|“([^“”\n]+)”|\"([^\"\n]+)\"|`([^`\n]+)`|"
+    r"(?<!\w)'([^'\n]{2,}?)'(?!\w)|‘([^‘’\n]+)’"
 )
 _IDENTIFIER = re.compile(
     r"https?://\S+[\w/]|[\w.+-]+@[\w-]+\.[\w.]+"
     r"|(?<![\w./\\-])(?:[/~\\]?[a-z0-9_+#-]+(?:[./\\:_-][a-z0-9_+#*-]+)+|--?[a-z][\w-]+|[a-z]+\d[a-z0-9]*"
     r"|\d+[a-z]+[a-z0-9]*|/[a-z0-9_-]+|[a-z]+(?:\+\+|#))(?!\w)",
-    re.I | re.A,
+    re.IGNORECASE | re.ASCII,
 )
-_PLAIN = re.compile(r"[a-z]+(?:[-/][a-z]+)*", re.I)
-_CAMEL = re.compile(r"(?<![\w./-])(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)(?!\w)", re.A)
+_PLAIN = re.compile(r"[a-z]+(?:[-/][a-z]+)*", re.IGNORECASE)
+_CAMEL = re.compile(r"(?<![\w./-])(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)(?!\w)", re.ASCII)
 _CLOCK = re.compile(
-    r"[\d:.,/%-]+(?:st|nd|rd|th|am|pm|s|k|m|g|kg|km|mb|gb|tb|mg|ml|cm|mm|h|hz|ghz|mhz|w|kw|kwh|v|x|min|mins|hrs?|px|ms|ft|lbs?)?",
-    re.I,
+    r"[\d:.,/%-]+(?:st|nd|rd|th|am|pm|s|k|m|g|kg|km|mb|gb|tb|mg|ml|cm|mm|h|hz|ghz|mhz|w|kw|kwh|v|x|min|mins|hrs?|px|"
+    r"ms|ft|lbs?)?",
+    re.IGNORECASE,
 )
 _NOT_NEGATION_ZH = frozenset(
     """
-    不错 不过 不同 不久 不仅 不但 不管 不论 不只 不光 不少 不断 不如 不妨 不料 不愧 不由得 不得不 不得了 不好意思 不客气 不用谢 不知 不知道 不晓得 不清楚 不止 不一会儿 不一定 不然 不了 差不多
-    没错 没问题 没关系 没事 没准 没想到 没听说 未来 未知 未婚妻 未婚夫 无论 无线 无线电 无锡 无数 无非 无疑 无比 无聊 无敌 非常 非洲 非凡 非得 别人 别的 别墅 别名 别称 莫斯科 莫名 莫非 免费 免得 免疫
+    不错 不过 不同 不久 不仅 不但 不管 不论 不只 不光 不少 不断 不如 不妨 不料 不愧 不由得 不得不 不得了 不好意思
+    不客气 不用谢 不知 不知道 不晓得 不清楚 不止 不一会儿 不一定 不然 不了 差不多
+    没错 没问题 没关系 没事 没准 没想到 没听说 未来 未知 未婚妻 未婚夫 无论 无线 无线电 无锡 无数 无非 无疑 无比 无聊
+    无敌 非常 非洲 非凡 非得 别人 别的 别墅 别名 别称 莫斯科 莫名 莫非 免费 免得 免疫
     """.split()
 )
 _LATIN = re.compile(r"[a-z]")
 _NEGATION_ZH = re.compile(
-    r"^(?:不|没|没有|未|无|非|别|勿|不是|除了|除|除外|免)$|^(?:不|未|无|没|非|勿|禁).|^[别休]\w|不[了到得上起]|^(?:从不|从未|尚未|并非|并不|绝不|毫无|毫不|禁止|拒绝)"
+    r"^(?:不|没|没有|未|无|非|别|勿|不是|除了|除|除外|免)$|^(?:不|未|无|没|非|勿|禁).|^[别休]\w|不[了到得上起]|"
+    r"^(?:从不|从未|尚未|并非|并不|绝不|毫无|毫不|禁止|拒绝)"
 )
-_A_NOT_A = re.compile(r"不知道|不晓得|不清楚|不确定|不好意思|不客气|不用谢|不是[吗么]|(.{1,2})[不没]\1|有没有|有无|是否|[不没](?:有)?(?=[?？。]|$)|没(?:有)?(?:吗|呢)?[?？]")
+_A_NOT_A = re.compile(
+    r"不知道|不晓得|不清楚|不确定|不好意思|不客气|不用谢|不是[吗么]|(.{1,2})[不没]\1|有没有|有无|是否|"
+    r"[不没](?:有)?(?=[?？。]|$)|没(?:有)?(?:吗|呢)?[?？]"
+)
 _NEGATION_EN = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|except|excluding|unless|unable)\b|\bnon-?(?=[a-z])|n['’]t\b|"
-    r"\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|werent|wouldnt|couldnt|shouldnt|havent|hasnt|hadnt)\b|\b(?:instead of|other than|rather than)\b"
+    r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|except|excluding|unless|unable)\b|"
+    r"\bnon-?(?=[a-z])|n['’]t\b|"
+    r"\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|werent|wouldnt|couldnt|shouldnt|havent|hasnt|hadnt)\b|"
+    r"\b(?:instead of|other than|rather than)\b"
 )
 _NEGATION_EN_PADDING = re.compile(
-    r"^\s*(?:no|nope)\b\s*(?:[,.!;]|$|(?=thank|i\b|it\b|that\b|they\b|we\b|you\b|just\b|the\b|any\b|what\b|how\b|is\b|can\b))|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|not only|do(?:n['’]t| not) know|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|has)n['’]?t (?:it|they|he|she|you|we|i|there)\s*\?"
+    r"^\s*(?:no|nope)\b\s*(?:[,.!;]|$|(?=thank|i\b|it\b|that\b|they\b|we\b|you\b|just\b|the\b|any\b|what\b|how\b|"
+    r"is\b|can\b))|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|"
+    r"not only|do(?:n['’]t| not) know|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|"
+    r"has)n['’]?t (?:it|they|he|she|you|we|i|there)\s*\?"
 )
+
+
 class PreservationGuard:
     """Compares the asking clause with the rewrite, one verdict for each of the five measures.
 
@@ -108,7 +123,9 @@ def _same_number(value: str, found: Counter[str], after: str) -> bool:
     """Return True for 08 → 2008, and for a number that became part of a name (GTE-3000)."""
     if any(other.endswith(value) and len(value) == 2 and len(other) == 4 for other in found):  # noqa: PLR2004
         return True
-    return bool(re.search(rf"(?<=[a-z][-_ ]){re.escape(value)}(?!\d)|(?<=[a-z]){re.escape(value)}(?!\d)", folded(after)))
+    return bool(
+        re.search(rf"(?<=[a-z][-_ ]){re.escape(value)}(?!\d)|(?<=[a-z]){re.escape(value)}(?!\d)", folded(after))
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -118,7 +135,11 @@ def negations(text: str) -> tuple[str, ...]:
     found: list[str] = []
     if has_han(plain):
         told = _A_NOT_A.sub("", plain)
-        found += [t.text for t in tokenize(text if told == plain else told) if _NEGATION_ZH.search(t.text) and t.text not in _NOT_NEGATION_ZH]
+        found += [
+            t.text
+            for t in tokenize(text if told == plain else told)
+            if _NEGATION_ZH.search(t.text) and t.text not in _NOT_NEGATION_ZH
+        ]
     if _LATIN.search(plain):
         found += [m.group() for m in _NEGATION_EN.finditer(_NEGATION_EN_PADDING.sub(" ", plain))]
     return tuple(found)
@@ -128,7 +149,12 @@ def _lost_negation(before: str, original: str, after: str, window: HistoryWindow
     here, there = negations(before), negations(after)
     if len(there) < len(here):
         return [f"lost {word}" for word in here[: len(here) - len(there)]]
-    if there and not here and not negations(original) and not any(negations(m.full_text[:_SCANNED]) for m in window.all_messages):
+    if (
+        there
+        and not here
+        and not negations(original)
+        and not any(negations(m.full_text[:_SCANNED]) for m in window.all_messages)
+    ):
         return [f"new {word}" for word in there]
     return []
 
@@ -156,7 +182,9 @@ def _lost_identifiers(before: str, after: str) -> list[str]:
     there = {_normal(code) for code in identifiers(after)}
     squeezed = re.sub(r"[-_\s]", "", folded(after))
     return [
-        code for code in here if _normal(code) not in there and not _stands_alone(_normal(code), squeezed, folded(after))
+        code
+        for code in here
+        if _normal(code) not in there and not _stands_alone(_normal(code), squeezed, folded(after))
     ]
 
 

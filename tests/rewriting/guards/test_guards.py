@@ -7,7 +7,12 @@ from llama_index_condense_plus.rewriting.guards import build_guards
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.types import HistoryWindow
 
-ZH = [("user", "推荐一款折叠屏手机"), ("assistant", "可以看看GTE-3000，2023年发布，不支持快充。"), ("user", "GTE-3000的续航多久？"), ("assistant", "大约10小时。")]
+ZH = [
+    ("user", "推荐一款折叠屏手机"),
+    ("assistant", "可以看看GTE-3000，2023年发布，不支持快充。"),
+    ("user", "GTE-3000的续航多久？"),
+    ("assistant", "大约10小时。"),
+]
 EN = [
     ("user", "Which phone is good?"),
     ("assistant", "The Orion Gateway was released in 2023 and has two cameras. It does not support fast charging."),
@@ -130,7 +135,9 @@ def test_verdicts_carry_measure_and_limit() -> None:
 
 def test_unresolved_reference_is_flagged() -> None:
     guards = build_guards(CondensePlusSettings())
-    flagged = [v for guard in guards for v in guard.check("它和iPhone哪个好", "它和iPhone哪个好", window(ZH)) if not v.passed]
+    flagged = [
+        v for guard in guards for v in guard.check("它和iPhone哪个好", "它和iPhone哪个好", window(ZH)) if not v.passed
+    ]
     assert [(v.guard, v.action) for v in flagged] == [("unresolved_reference", "flag")]
 
 
