@@ -14,6 +14,7 @@ from llama_index.core import Settings
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.memory import ChatMemoryBuffer
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 from tests.fakes import ScriptedLLM, query_engine
@@ -21,6 +22,8 @@ from tests.modes import MODES, Mode
 
 TEST_LIMIT_S = 90
 """A test that runs longer hangs: it is ended with every thread's stack."""
+MEMORY_TOKENS = 1_000_000
+"""The tests' memory forgets nothing."""
 REAL_PARTS = ("integration", "huggingface")
 
 
@@ -125,9 +128,9 @@ def make_engine(llm: ScriptedLLM) -> Callable[..., CondensePlusChatEngine]:
         model = arguments.pop("llm", llm)
         searching = {k: arguments.pop(k) for k in ("retriever", "node_postprocessors") if k in arguments}
         engine = arguments.pop("query_engine", None) or query_engine(llm=model, **searching)
-        history = arguments.pop("chat_history", FIRST_ROUND if first else None)
-        return CondensePlusChatEngine.from_defaults(
-            engine, llm=model, settings=settings, chat_history=list(history or ()), **arguments
-        )
+        history = list(arguments.pop("chat_history", FIRST_ROUND if first else ()))
+        if "memory" not in arguments:  # the default one is a database, and is tested beside the stock engine
+            arguments["memory"] = ChatMemoryBuffer.from_defaults(chat_history=history, token_limit=MEMORY_TOKENS)
+        return CondensePlusChatEngine.from_defaults(engine, llm=model, settings=settings, **arguments)
 
     return make
