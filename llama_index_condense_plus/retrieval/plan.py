@@ -39,30 +39,30 @@ class DefaultQueryPlanner:
     def __init__(self, settings: RetrievalSettings | None = None) -> None:
         self.settings = settings or RetrievalSettings()
 
-    def plan(self, result: RewriteResult, window: HistoryWindow) -> QueryPlan:
+    def plan(self, result: RewriteResult, window: HistoryWindow) -> QueryPlan:  # noqa: ARG002 - the protocol has it
         """Return the plan of a turn, never empty; variants are added by ``expand``.
 
         Args:
             result: the standalone question and how it came about.
-            window: the conversation.
+            window: the conversation; the words alone decide here.
         """
         if result.status is not RewriteStatus.REWRITTEN:
             role = QueryRole.ORIGINAL if same_query(result.query, result.original) else QueryRole.REWRITTEN
             return QueryPlan((PlannedQuery(result.query, role),), result.status.value)
         rewritten = PlannedQuery(result.query, QueryRole.REWRITTEN)
-        weight, reason = self._original_weight(result, window)
+        weight, reason = self._original_weight(result)
         if weight <= 0 or not result.original.strip():
             return QueryPlan((rewritten,), reason)
         return self._limited((rewritten, PlannedQuery(result.original.strip(), QueryRole.ORIGINAL, weight)), reason)
 
-    def _original_weight(self, result: RewriteResult, window: HistoryWindow) -> tuple[float, str]:
+    def _original_weight(self, result: RewriteResult) -> tuple[float, str]:
         if self.settings.dual == "never":
             return 0.0, "dual retrieval is off"
         if result.ambiguous:
             return 1.0, "ambiguous: both at equal weight"
         if self.settings.dual == "always":
             return self.settings.original_weight, "dual retrieval is always on"
-        worth = original_worth(result.original, window) * agreement(result.original, result.query)
+        worth = original_worth(result.original) * agreement(result.original, result.query)
         return self.settings.original_weight * worth, f"the original is worth {worth:.2f}"
 
     def _limited(self, queries: tuple[PlannedQuery, ...], reason: str) -> QueryPlan:

@@ -14,6 +14,7 @@ from llama_index_condense_plus.retrieval import searching
 from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method
 from llama_index_condense_plus.retrieval.jobs import Job, Started, deepened
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner, bundles, is_low_recall, query_key
+from llama_index_condense_plus.retrieval.variants import expand, without_model
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import (
     HistoryWindow,
@@ -33,8 +34,9 @@ class PlanRetriever(BaseRetriever):
     Args:
         retriever: any retriever, or several by name: then each query goes to each, and provenance tells the name.
         plan: what to search.
-        result: a ready standalone question, from which the plan is made; a workflow's retry passes the same one.
-        window: the conversation, for the plan.
+        result: a ready standalone question, from which the plan and the variants that need no model are made; a
+            workflow's retry passes the same one.
+        window: the conversation, for plan and variants.
         settings: the settings tree; none: the process's defaults.
         planner: makes the plan from ``result``; none: ``DefaultQueryPlanner``.
         single_query: names of retrievers that are given the plan's first query only.
@@ -106,6 +108,7 @@ class PlanRetriever(BaseRetriever):
             plan = self._plan
         elif self._result is not None:
             plan = self._planner.plan(self._result, self._window)
+            plan = without_model(expand(plan, self._result, self._window, self.settings))
         else:
             plain = RewriteResult(text, text, RewriteStatus.SKIPPED)
             plan = self._planner.plan(plain, self._window)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import cast
 
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.operations import Flow
@@ -60,6 +61,20 @@ def expand(
     return replace(plan, queries=(*plan.queries, *extra))
 
 
+def without_model(expanding: Flow[QueryPlan]) -> QueryPlan:
+    """Return the plan that variants make where there is no model to ask.
+
+    Args:
+        expanding: what ``expand`` returned.
+    """
+    try:
+        next(expanding)
+        while True:
+            expanding.throw(NotImplementedError("there is no model here"))
+    except StopIteration as stop:
+        return cast(QueryPlan, stop.value)
+
+
 def _by_rule(
     plan: QueryPlan, result: RewriteResult, window: HistoryWindow, settings: RetrievalSettings
 ) -> Iterable[PlannedQuery]:
@@ -90,7 +105,7 @@ def _topic(result: RewriteResult, window: HistoryWindow) -> str | None:
     """
     if result.status in _STANDALONE or not window:
         return None
-    if original_worth(result.original, window) > 0:
+    if original_worth(result.original) > 0:
         return None
     return topic_query(window, result.original)
 

@@ -6,14 +6,14 @@ import re
 from functools import lru_cache
 
 from llama_index_condense_plus.languages.text import content_tokens, has_han, tokenize
-from llama_index_condense_plus.types import HistoryWindow, TriggerDecision
+from llama_index_condense_plus.types import TriggerDecision
 
 _NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz", "eng"})
 """jieba's tags of people, places, organisations and other names; Latin words in a Chinese question."""
 _TITLE = re.compile(r"[《「『“\"].+[》」』”\"]")
 
 
-def original_worth(original: str, window: HistoryWindow, decision: TriggerDecision | None = None) -> float:
+def original_worth(original: str, decision: TriggerDecision | None = None) -> float:
     """Return how much the user's own words would bring to a search, before the rewrite is known.
 
     A Chinese question is worth searching when it carries a name of its own: "是哪年上映的？" is asked of every film.
@@ -21,13 +21,12 @@ def original_worth(original: str, window: HistoryWindow, decision: TriggerDecisi
 
     Args:
         original: the user's words.
-        window: the conversation; without one the words are all there is.
         decision: the trigger's decision; a message that needs no rewrite is worth its full weight.
 
     Returns:
         0 (not worth a search) to 1.
     """
-    if not window or (decision is not None and not decision.rewrite):
+    if decision is not None and not decision.rewrite:
         return 1.0
     if has_han(original):
         return 1.0 if carries_name(original) else 0.0

@@ -156,7 +156,7 @@ class Finder:
             return RewriteResult(
                 message, query, RewriteStatus.SKIPPED, edits=original.edits, language=decision.language
             )
-        if self._wants_prefetch(message, window, decision) and self.retriever is not None:
+        if self._wants_prefetch(message, decision) and self.retriever is not None:
             deepen = pipeline.settings.retrieval.deepen
             retriever = deepened(self.retriever, 2) if deepen else self.retriever
             self.prefetched[query] = yield Start(Retrieve(retriever, QueryBundle(query)))
@@ -164,11 +164,11 @@ class Finder:
         request = RewriteRequest(message, window, decision, extra={"chat_history": list(history)})
         return (yield from RewriteChain(pipeline, request, keep=self.keep).run())
 
-    def _wants_prefetch(self, message: str, window: HistoryWindow, decision: TriggerDecision) -> bool:
+    def _wants_prefetch(self, message: str, decision: TriggerDecision) -> bool:
         retrieval = self.pipeline.settings.retrieval
         if not retrieval.prefetch or retrieval.dual == "never":
             return False
-        return retrieval.dual == "always" or original_worth(message, window, decision) > 0
+        return retrieval.dual == "always" or original_worth(message, decision) > 0
 
     def _plan(self, result: RewriteResult, window: HistoryWindow) -> Flow[QueryPlan]:
         try:

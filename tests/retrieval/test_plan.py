@@ -121,12 +121,11 @@ def test_distinct_keeps_the_first_role_and_the_greatest_weight():
     ],
 )
 def test_original_worth_tells_words_that_can_be_searched(message, worth):
-    assert original_worth(message, TALK) == worth
+    assert original_worth(message) == worth
 
 
-def test_original_worth_is_full_without_history_or_need():
-    assert original_worth("那它呢？", window()) == 1
-    assert original_worth("那它呢？", TALK, TriggerDecision(False, TriggerReason.SELF_CONTAINED, "zh")) == 1
+def test_original_worth_is_full_where_no_rewrite_is_needed():
+    assert original_worth("那它呢？", TriggerDecision(False, TriggerReason.SELF_CONTAINED, "zh")) == 1
 
 
 def test_agreement_is_the_share_of_kept_words():

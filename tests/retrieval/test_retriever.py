@@ -63,6 +63,15 @@ def test_retriever_plans_from_a_ready_rewrite(retrieve):
     assert {bundle.query_str for bundle in base.bundles} == {result.original, result.query}
 
 
+def test_retriever_adds_the_variants_that_need_no_model(retrieve):
+    base = FakeRetriever(lambda words: [node(words, 1.0)])
+    result = RewriteResult("是哪年上映的？", "电影的上映时间？", RewriteStatus.REWRITTEN)
+    settings = CondensePlusSettings(retrieval={"variants": ["topic", "llm"]})
+    talk = window("看过电影《霸王别姬》吗？", "看过。")
+    retrieve(PlanRetriever(base, result=result, window=talk, settings=settings), result.query)
+    assert {bundle.query_str for bundle in base.bundles} == {result.query, "霸王别姬 是哪年上映的？"}
+
+
 def test_retriever_searches_what_it_is_asked_without_a_plan(retrieve):
     base = FakeRetriever(lambda words: [node(words, 1.0)])
     assert ids(retrieve(PlanRetriever(base), "anything")) == ["anything"]
