@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from llama_index.core.schema import MetadataMode
 
 from llama_index_condense_plus.errors import ConfigurationError
@@ -171,3 +173,19 @@ def test_candidates_is_the_sum_of_the_lists_up_to_four_times_top_k():
 def test_depth_holds_no_more_than_four_times_top_k(top_k, queries):
     assert top_k <= depth(top_k, queries) <= 2 * top_k
     assert depth(top_k, queries) * queries <= 4 * top_k
+
+
+SCORES = st.one_of(st.none(), st.floats())
+LISTS = st.lists(st.lists(st.tuples(st.sampled_from("abcdefgh"), SCORES), max_size=8), max_size=4)
+
+
+@given(LISTS, st.sampled_from(METHODS), st.integers(1, 9), st.booleans())
+def test_fuse_holds_its_promises_for_any_lists(drawn, method, top_k, dedupe):
+    lists = [ranked(*(node(name, score) for name, score in found), weight=0.7) for found in drawn]
+    before = [[(n.node_id, repr(n.score)) for n in one.nodes] for one in lists]
+    fused = fuse(lists, FusionSettings(method=method, dedupe_text=dedupe), top_k)
+    names = [n.node_id for n in fused]
+    everything = {name for one in drawn for name, _ in one}
+    assert len(names) == len(set(names)) == min(top_k, len(everything))
+    assert set(names) <= everything
+    assert [[(n.node_id, repr(n.score)) for n in one.nodes] for one in lists] == before
