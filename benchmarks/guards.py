@@ -9,8 +9,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
-from _data import figure, load, recorded_kdconv, table
+from _data import figure, history_of, load, recorded_kdconv, table
 from _guarded import kdconv_table, mtrag_table
 from corruptions import (
     Corruption,
@@ -22,8 +23,8 @@ from corruptions import (
     pairs_of,
     repeated_turns,
     swapped_names,
-    written_cases,
 )
+from written_cases import written_cases
 
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.review import Reviewer
@@ -57,17 +58,20 @@ def failed(attempt: RewriteAttempt) -> list[str]:
 class Tally:
     """Collects outcomes by row of the table."""
 
-    def __init__(self, show: int) -> None:
+    def __init__(self, show: int, only: str) -> None:
         self._show = show
+        self._only = only
         self.rows: list[tuple[str, str, str, str]] = []
 
     def good(self, name: str, pairs: Sequence[Pair], limit: str) -> None:
         """Count the good rewrites that are rejected."""
-        self._count(name, [(p.original, p.history, p.rewrite, p.id) for p in pairs], limit, wanted=True)
+        if self._only in name:
+            self._count(name, [(p.original, p.history, p.rewrite, p.id) for p in pairs], limit, wanted=True)
 
     def bad(self, name: str, corruptions: Iterable[Corruption], limit: str) -> None:
         """Count the bad rewrites that are caught."""
-        self._count(name, [(c.original, c.history, c.rewrite, c.donor) for c in corruptions], limit, wanted=False)
+        if self._only in name:
+            self._count(name, [(c.original, c.history, c.rewrite, c.donor) for c in corruptions], limit, wanted=False)
 
     def _count(
         self, name: str, cases: Sequence[tuple[str, tuple[tuple[str, str], ...], str, str]], limit: str, *, wanted: bool
@@ -91,124 +95,101 @@ class Tally:
         self.rows.append((f"{name} ({len(cases)})", figure(rejected), limit, why))
 
 
+def _turns(row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple(history_of(row))
+
+
+class Sets:
+    """The data, sampled once."""
+
+    def __init__(self, sample: int) -> None:
+        self._sample = sample
+        self._dice = random.Random(0)
+        self.human = {name: self._some(pairs_of(load(name))) for name in ("gecor_task", "alexa_cqr")}
+        self.human["cast19"] = self._some([p for p in pairs_of(load("cast19")) if p.rewrite != p.original])
+        self.recorded = [
+            Pair(row["id"], row["question"], _turns(row), row["rewrite"], row["domain"])
+            for row in recorded_kdconv()
+            if row["need"] and any(name in row["rewrite"] for name in row["gold_entity_base"])
+        ]
+        self.mtrag_rows = [row for row in load("mtrag_dev") if row["history"]]
+        self.mtrag = {
+            key: self._some([Pair(r["id"], r["question"], _turns(r), r["machine"][key]) for r in self.mtrag_rows])
+            for key in (MIXTRAL, *TARGETED)
+        }
+        self.kdconv_rows = [row for row in load("kdconv_zh_dev") if row["history"]]
+        self.kdconv = self._some([Pair(r["id"], r["question"], _turns(r), r["question"]) for r in self.kdconv_rows])
+        named = [pair for row in self.kdconv_rows if row["entity_recoverable"] for pair in _with_name(row)]
+        self.kdconv_named = self._some(named)
+
+    def _some(self, pairs: list[Pair]) -> list[Pair]:
+        return self._dice.sample(pairs, self._sample) if 0 < self._sample < len(pairs) else pairs
+
+
+def good_rewrites(tally: Tally, sets: Sets) -> None:
+    """Count what is rejected of rewrites that are right."""
+    for name, pairs in sets.human.items():
+        tally.good(f"good {name}", pairs, "<= 0.03")
+    tally.good("good kdconv recorded", sets.recorded, "<= 0.20")
+    for key, pairs in sets.mtrag.items():
+        tally.good(f"good {key}", pairs, "<= 0.15")
+    tally.good("good written", [pair for pair, _ in written_cases()], "<= 0.03")
+
+
+def wrong_topics(tally: Tally, sets: Sets) -> None:
+    """Count what is caught of other conversations' rewrites, repeated turns and swapped names."""
+    targeted = sets.mtrag[TARGETED[0]]
+    for name, pairs in (*sets.human.items(), ("mtrag", targeted), ("kdconv", sets.recorded)):
+        limit = ">= 0.96" if name == "gecor_task" else ">= 0.99"
+        cases = other_conversation(pairs, per_pair=3 if len(pairs) < 500 else 1)
+        tally.bad(f"other conversation {name}", cases, limit)
+    for name, pairs in (*sets.human.items(), ("mtrag", sets.mtrag[MIXTRAL]), ("kdconv", sets.kdconv)):
+        repeated = list(repeated_turns(pairs))
+        for swap in ("repeat_answer", "repeat_question"):
+            tally.bad(f"repeated turn {name} {swap}", [c for c in repeated if c.swap == swap], ">= 0.99")
+    everyone = [p for pairs in (*sets.human.values(), targeted) for p in pairs]
+    english = sorted({(name, p.id) for p in everyone for name in _capitalised(p.rewrite)})
+    for name, pairs in (*sets.human.items(), ("mtrag", targeted)):
+        tally.bad(f"name swapped {name}", swapped_names(pairs, english), ">= 0.95")
+    names = ((name, row["id"]) for row in sets.kdconv_rows for name in row["gold_entity_base"])
+    chinese = sorted({(name, donor) for name, donor in names if len(name) > 1})
+    recorded = [c for seed in range(3) for c in swapped_names(sets.recorded, chinese, seed, "donors")]
+    tally.bad("name swapped kdconv recorded", recorded, ">= 0.90")
+    tally.bad("name swapped kdconv, name + question", swapped_names(sets.kdconv_named, chinese, 0, "donors"), ">= 0.90")
+
+
+def lost_details(tally: Tally, sets: Sets) -> None:
+    """Count what is caught of numbers, negation, quotes and identifiers changed or dropped."""
+    everyone = [p for pairs in (*sets.human.values(), *list(sets.mtrag.values())[:2], sets.kdconv) for p in pairs]
+    cases = [*(c for _, c in written_cases()), *changed_numbers(everyone), *dropped_negations(everyone)]
+    for swap in sorted({c.swap for c in cases}):
+        tally.bad(swap, [c for c in cases if c.swap == swap], ">= 0.95")
+
+
+def answers(tally: Tally, sets: Sets) -> None:
+    """Count what is caught of answers in the place of rewrites."""
+    corpus = {row["id"]: row["text"] for row in load("kdconv_zh_corpus")}
+    rows = {row["id"]: row for row in sets.kdconv_rows}
+    for form in ("triple", "value", "next turn"):
+        tally.bad(f"answered kdconv {form}", _kdconv_answers(sets.kdconv, rows, corpus, form), ">= 0.98")
+    found = _next_answers(sets.mtrag_rows)
+    cases = [c for p in sets.mtrag[MIXTRAL] if p.id in found for c in answered(p, found[p.id], p.id)]
+    tally.bad("answered mtrag", cases, ">= 0.98")
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--show", type=int, default=0, help="worst cases printed for each row")
     parser.add_argument("--sample", type=int, default=0, help="at most this many rows of each set")
-    parser.add_argument("--only", default="", help="only rows whose name holds this")
+    parser.add_argument("--only", default="", help="only rows whose name holds this; retrieval: only retrieval")
     options = parser.parse_args()
-    tally = Tally(options.show)
-    dice = random.Random(0)  # noqa: S311
-
-    def some(rows: Sequence[Pair]) -> list[Pair]:
-        return dice.sample(list(rows), options.sample) if 0 < options.sample < len(rows) else list(rows)
-
-    def wanted(name: str) -> bool:
-        return options.only in name
-
-    human = {name: pairs_of(load(name)) for name in ("gecor_task", "alexa_cqr", "cast19")}
-    human["cast19"] = [p for p in human["cast19"] if p.rewrite != p.original]
-    recorded = recorded_kdconv()
-    kdconv = [
-        Pair(r["id"], r["question"], tuple((m["role"], m["content"]) for m in r["history"]), r["rewrite"], r["domain"])
-        for r in recorded
-        if r["need"] and any(name in r["rewrite"] for name in r["gold_entity_base"])
-    ]
-    mtrag_rows = [row for row in load("mtrag_dev") if row["history"]]
-    mtrag = {
-        key: [
-            Pair(
-                row["id"],
-                row["question"],
-                tuple((m["role"], m["content"]) for m in row["history"]),
-                row["machine"][key],
-            )
-            for row in mtrag_rows
-        ]
-        for key in (MIXTRAL, *TARGETED)
-    }
-    kd_rows = [row for row in load("kdconv_zh_dev") if row["history"]]
-
-    for name, pairs in human.items():
-        if wanted(f"good {name}"):
-            tally.good(f"good {name}", some(pairs), "<= 0.03")
-    if wanted("good kdconv"):
-        tally.good("good kdconv recorded", kdconv, "<= 0.20")
-    for key, pairs in mtrag.items():
-        if wanted(f"good {key}"):
-            tally.good(f"good {key}", some(pairs), "<= 0.15")
-    for name, pairs in (*human.items(), ("mtrag", mtrag[TARGETED[0]]), ("kdconv", kdconv)):
-        if wanted(f"other conversation {name}"):
-            tally.bad(
-                f"other conversation {name}",
-                other_conversation(some(pairs), per_pair=3 if len(pairs) < 500 else 1),
-                ">= 0.96" if name == "gecor_task" else ">= 0.99",
-            )
-    all_kd = some(
-        [
-            Pair(r["id"], r["question"], tuple((m["role"], m["content"]) for m in r["history"]), r["question"])
-            for r in kd_rows
-        ]
-    )
-    for name, pairs in (*human.items(), ("mtrag", mtrag[MIXTRAL]), ("kdconv", all_kd)):
-        if wanted(f"repeated turn {name}"):
-            cases = list(repeated_turns(some(pairs)))
-            for swap in ("repeat_answer", "repeat_question"):
-                if chosen := [c for c in cases if c.swap == swap]:
-                    tally.bad(f"repeated turn {name} {swap}", chosen, ">= 0.99")
-    english = sorted(
-        {
-            (name, p.id)
-            for p in (*human["gecor_task"], *human["cast19"], *human["alexa_cqr"], *mtrag[TARGETED[0]])
-            for name in _capitalised(p.rewrite)
-        }
-    )
-    for name, pairs in (*human.items(), ("mtrag", mtrag[TARGETED[0]])):
-        if wanted(f"name swapped {name}"):
-            tally.bad(f"name swapped {name}", swapped_names(some(pairs), english), ">= 0.95")
-    chinese = sorted({(name, row["id"]) for row in kd_rows for name in row["gold_entity_base"] if len(name) > 1})
-    if wanted("name swapped kdconv"):
-        tally.bad(
-            "name swapped kdconv",
-            [c for seed in range(3) for c in swapped_names(kdconv, chinese, seed, "donors")],
-            ">= 0.90",
-        )
-        named = [
-            Pair(p.id, p.original, p.history, p.rewrite)
-            for row in kd_rows
-            if row["entity_recoverable"] and not row["entity_in_question"]
-            for p in [_with_name(row)]
-            if p
-        ]
-        tally.bad("name swapped kdconv, name + question", swapped_names(some(named), chinese, 0, "donors"), ">= 0.90")
-    written = list(written_cases())
-    if wanted("good written"):
-        tally.good("good written", [pair for pair, _ in written], "<= 0.03")
-    preserved = [c for _, c in written]
-    everything = [p for pairs in (*human.values(), mtrag[TARGETED[0]], mtrag[MIXTRAL], all_kd) for p in some(pairs)]
-    preserved += [*changed_numbers(everything), *dropped_negations(everything)]
-    for swap in sorted({c.swap for c in preserved}):
-        if wanted(swap):
-            tally.bad(swap, [c for c in preserved if c.swap == swap], ">= 0.95")
-    if wanted("answered kdconv"):
-        corpus = {row["id"]: row["text"] for row in load("kdconv_zh_corpus")}
-        for form in ("triple", "value", "next turn"):
-            tally.bad(
-                f"answered kdconv {form}",
-                _kdconv_answers(some(all_kd), {r["id"]: r for r in kd_rows}, corpus, form),
-                ">= 0.98",
-            )
-    if wanted("answered mtrag"):
-        answers = _next_answers(mtrag_rows)
-        tally.bad(
-            "answered mtrag",
-            [c for p in mtrag[MIXTRAL] if p.id in answers for c in answered(p, answers[p.id], p.id)],
-            ">= 0.98",
-        )
-    if tally.rows:
+    if options.only != "retrieval":
+        tally, sets = Tally(options.show, options.only), Sets(options.sample)
+        for measure in (good_rewrites, wrong_topics, lost_details, answers):
+            measure(tally, sets)
         table("Guards: share rejected", ("set (cases)", "rejected", "must hold", "guards"), tally.rows)
-    if wanted("retrieval"):
+    if options.only in ("", "retrieval"):
         kdconv_table()
         mtrag_table()
 
@@ -238,20 +219,18 @@ _NOT_NAMES = {
 }
 
 
-def _with_name(row: dict) -> Pair | None:  # type: ignore[type-arg]
-    said = " ".join(m["content"] for m in row["history"])
+def _with_name(row: dict[str, Any]) -> list[Pair]:
+    """Return the question with its true name in front, if the history holds the name and the question does not."""
+    said = " ".join(text for _, text in _turns(row))
     names = [name for name in row["gold_entity_base"] if name in said]
-    if not names:
-        return None
-    return Pair(
-        row["id"],
-        row["question"],
-        tuple((m["role"], m["content"]) for m in row["history"]),
-        f"{names[0]} {row['question']}",
-    )
+    if row["entity_in_question"] or not names:
+        return []
+    return [Pair(row["id"], row["question"], _turns(row), f"{names[0]} {row['question']}")]
 
 
-def _kdconv_answers(pairs: Sequence[Pair], rows: dict, corpus: dict[str, str], form: str) -> Iterable[Corruption]:  # type: ignore[type-arg]
+def _kdconv_answers(
+    pairs: Sequence[Pair], rows: dict[str, dict[str, Any]], corpus: dict[str, str], form: str
+) -> Iterable[Corruption]:
     """Return the answers of KdConv questions: the passage, its value, or what the conversation says next."""
     following = _following(rows)
     for pair in pairs:
@@ -266,7 +245,7 @@ def _kdconv_answers(pairs: Sequence[Pair], rows: dict, corpus: dict[str, str], f
                 yield from answered(pair, [text if form == "triple" else value], passage)
 
 
-def _following(rows: dict) -> dict[str, list[str]]:  # type: ignore[type-arg]
+def _following(rows: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
     """Return for each question the turn that follows it, taken from a later row of the same conversation."""
     longest: dict[str, list[str]] = {}
     for row in rows.values():
@@ -283,7 +262,7 @@ def _following(rows: dict) -> dict[str, list[str]]:  # type: ignore[type-arg]
     return found
 
 
-def _next_answers(rows: Sequence[dict]) -> dict[str, list[str]]:  # type: ignore[type-arg]
+def _next_answers(rows: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
     """Return for each question its answer, taken from the history of the next turn's row."""
     histories: dict[str, list[tuple[int, list[str]]]] = {}
     for row in rows:

@@ -12,16 +12,19 @@ _SCALES = {"k": 1000, "十": 10, "百": 100, "千": 1000, "万": 10_000, "亿": 
 _WORDS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
     )
 } | {
-    word: 10 * number for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+    word: 10 * number
+    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
 _WORD_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000}
 _ORDINALS = {
     word: number
     for number, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
+        1,
     )
 }
 _UNITS = {
@@ -42,10 +45,16 @@ _UNITS = {
     for unit in words.split()
 }  # fmt: skip
 """Unit → the name under which equal units are compared."""
-_CLASSIFIERS = "个位种款部张本台次天年月日号周岁元块人层楼米斤倍成折季集章代期星级名家条套件间晚点瓶碗杯只辆场首页票支枚颗粒盒箱袋份届轮步室厅卫居室小时分钟秒公里公斤星期礼拜英寸寸平亩吨升度课门节招项"
+_CLASSIFIERS = (
+    "个位种款部张本台次天年月日号周岁元块人层楼米斤倍成折季集章代期星级名家条套件间晚点瓶碗杯只辆场首页票"
+    "支枚颗粒盒箱袋份届轮步室厅卫居室小时分钟秒公里公斤星期礼拜英寸寸平亩吨升度课门节招项"
+)
 _HAN_UNITS = "|".join(sorted((u for u in _UNITS if u > "\u3400" and u not in "万亿"), key=len, reverse=True))
 _LATIN_UNITS = "|".join(sorted((re.escape(u) for u in _UNITS if u.isascii() and u[0].isalpha()), key=len, reverse=True))
+_MAX_DIGITS = 30
+_SECTION = 10_000
 _NUMERAL = r"[零〇一二两三四五六七八九十百千万亿]"
+_ANY_WORD = "|".join([*_WORDS, *_WORD_SCALES])
 _PATTERN = re.compile(
     rf"(?P<ordinal>第\s*(?:\d+|{_NUMERAL}+))"
     rf"|"
@@ -53,8 +62,8 @@ _PATTERN = re.compile(
     rf"k(?![a-z0-9]))?(?:\s?(?P<unit>%|℃|°[cf]|{_HAN_UNITS}|(?:{_LATIN_UNITS})(?![a-z0-9]))|(?![a-z0-9_]))"
     rf"|(?P<han>{_NUMERAL}{{2,}}(?!{_NUMERAL})|(?<!{_NUMERAL})[二两三四五六七八九十](?=[{_CLASSIFIERS}])|"
     rf"百分之{_NUMERAL}+)(?P<hanunit>{_HAN_UNITS})?"
-    rf"|"
-    rf"(?<![\w-])(?P<word>(?:{'|'.join([*_WORDS, *_WORD_SCALES])})(?:[\s-]+(?:and\s+)?(?:{'|'.join([*_WORDS, *_WORD_SCALES])}))*)(?![\w])(?:[\s-](?P<wordunit>{_LATIN_UNITS})(?![a-z0-9]))?"
+    rf"|(?<![\w-])(?P<word>(?:{_ANY_WORD})(?:[\s-]+(?:and\s+)?(?:{_ANY_WORD}))*)(?![\w])"
+    rf"(?:[\s-](?P<wordunit>{_LATIN_UNITS})(?![a-z0-9]))?"
     rf"|(?<![\w-])(?P<nth>{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th))(?!\w)"
 )
 _MAYBE = re.compile(rf"[\d二两三四五六七八九十百千]|第|\b(?:{'|'.join([*_WORDS, *_WORD_SCALES, *_ORDINALS])})\b")
@@ -103,7 +112,7 @@ def _find(folded: str) -> Iterator[Quantity]:
             if match["scale"]:
                 value = _plain(float(value) * _SCALES[match["scale"]])
             yield Quantity(
-                _plain(float(value)) if "." in value else str(int(value)) if len(value) < 20 else value,
+                _plain(float(value)) if "." in value else str(int(value[:_MAX_DIGITS])),
                 _UNITS.get(match["money"] or match["unit"] or "", ""),
                 at,
             )
@@ -125,7 +134,7 @@ def _find(folded: str) -> Iterator[Quantity]:
 
 
 def _plain(value: float) -> str:
-    return f"{value:g}" if value < 1e6 else f"{value:.0f}"  # noqa: PLR2004  %g would write an exponent
+    return f"{value:g}" if value < 1e6 else f"{value:.0f}"
 
 
 def _from_han(number: str) -> str:
@@ -141,10 +150,10 @@ def _from_han(number: str) -> str:
                 last_scale = 1
             continue
         scale = _SCALES[char]
-        if scale >= 10_000:  # noqa: PLR2004  万 and 亿 close a section
+        if scale >= _SECTION:  # 万 and 亿 close a section
             total = (
                 (total + section + digit) * scale
-                if total and scale > 10_000
+                if total and scale > _SECTION
                 else total + (section + digit or 1) * scale
             )
             section = digit = 0
@@ -152,7 +161,7 @@ def _from_han(number: str) -> str:
             section += (digit or 1) * scale
             digit = 0
         last_scale = scale
-    return str(total + section + digit * (last_scale // 10 if last_scale > 10 else 1))  # noqa: PLR2004
+    return str(total + section + digit * (last_scale // 10 if last_scale > 10 else 1))
 
 
 def _from_words(words: str) -> str:

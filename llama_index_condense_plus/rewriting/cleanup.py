@@ -48,7 +48,7 @@ def fold_width(text: str) -> str:
 
 
 class Cleaner:
-    """Cleans queries; what carries meaning stays: quotes, titles, code, and longer phrases (安装之前, "earlier versions").
+    """Cleans queries; what carries meaning stays: quotes, titles, code, and phrases (安装之前, "earlier versions").
 
     Args:
         settings: ``cleanup`` and the words added or removed under ``languages``.
@@ -185,10 +185,14 @@ _NEED_PAUSE = frozenset(
 )
 
 
+_LONG_WORD = 3
+"""Shorter words over the end of a phrase are as often the segmenter's mistake."""
+
+
 def _splits_no_word(line: str, start: int, end: int) -> bool:
     """Return True if no longer Chinese word reaches over the end of the phrase."""
     return not any(
-        token.start < end < token.start + len(token.text) and token.start > start and len(token.text) > 2
+        token.start < end < token.start + len(token.text) and token.start > start and len(token.text) >= _LONG_WORD
         for token in _tokens(line)
     )
 

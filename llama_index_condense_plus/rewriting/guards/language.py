@@ -88,7 +88,9 @@ def _without_said(text: str, window: HistoryWindow) -> str:
 def _shares(text: str) -> dict[str, float]:
     """Return the share of letters of each script."""
     text = unicodedata.normalize("NFKC", text)
-    counts = {name: len(pattern.findall(text)) for name, pattern in _SCRIPTS} if not text.isascii() else {}
+    counts: dict[str, float] = (
+        {name: len(pattern.findall(text)) for name, pattern in _SCRIPTS} if not text.isascii() else {}
+    )
     counts["latin"] = sum(len(word) for word in _LATIN_WORD.findall(text)) / 4  # a word weighs like a character or two
     total = sum(counts.values())
     return {name: count / total for name, count in counts.items() if count} if total else {}
@@ -99,13 +101,13 @@ def _mostly_codes(original: str, shares: dict[str, float]) -> bool:
     if set(shares) != {"latin"}:
         return False
     words = [word.lower() for word in _LATIN_WORD.findall(original)]
-    return len(words) <= 3 and not any(word in WEAK_EN for word in words)  # noqa: PLR2004
+    return len(words) <= 3 and not any(word in WEAK_EN for word in words)
 
 
 def _all_names(rewrite: str) -> bool:
     """Return True for codes and names alone: no function words."""
     words = [word.lower() for word in _LATIN_WORD.findall(rewrite)]
-    return len(words) <= 2 and not any(word in WEAK_EN for word in words)  # noqa: PLR2004
+    return len(words) <= 2 and not any(word in WEAK_EN for word in words)
 
 
 def _foreign(text: str) -> bool:

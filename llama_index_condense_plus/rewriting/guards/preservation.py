@@ -121,7 +121,7 @@ def _lost_numbers(before: str, after: str) -> list[str]:
 
 def _same_number(value: str, found: Counter[str], after: str) -> bool:
     """Return True for 08 → 2008, and for a number that became part of a name (GTE-3000)."""
-    if any(other.endswith(value) and len(value) == 2 and len(other) == 4 for other in found):  # noqa: PLR2004
+    if any(other.endswith(value) and len(value) == 2 and len(other) == 4 for other in found):
         return True
     return bool(
         re.search(rf"(?<=[a-z][-_ ]){re.escape(value)}(?!\d)|(?<=[a-z]){re.escape(value)}(?!\d)", folded(after))
@@ -204,7 +204,7 @@ def _normal(code: str) -> str:
 def identifiers(text: str) -> tuple[str, ...]:
     """Return the codes, paths, versions, addresses and dotted names of a text."""
     found = [m.group() for m in _IDENTIFIER.finditer(text)]
-    kept = [c for c in found if (c.count(".") > 2 or not _CLOCK.fullmatch(c)) and not _words_only(c)]  # noqa: PLR2004
+    kept = [c for c in found if (c.count(".") > 2 or not _CLOCK.fullmatch(c)) and not _words_only(c)]
     return (*kept, *(m.group() for m in _CAMEL.finditer(text) if m.group() not in kept))
 
 
