@@ -70,7 +70,7 @@ def other_conversation(pairs: Sequence[Pair], seed: int = 0, per_pair: int = 1) 
 
     Grounded: at least 70 % of the words that it does not share with the question occur in this conversation.
     """
-    dice = random.Random(seed)
+    dice = random.Random(seed)  # noqa: S311 - sampling, not secrecy
     for pair in pairs:
         said = _plain_words(" ".join(text for _, text in pair.history) + " " + pair.original)
         conversation = conversation_of(pair.id)
@@ -85,7 +85,7 @@ def other_conversation(pairs: Sequence[Pair], seed: int = 0, per_pair: int = 1) 
 
 def repeated_turns(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corruption]:
     """Return for each question the last answer, and an earlier question of the user's, as rewrite."""
-    dice = random.Random(seed)
+    dice = random.Random(seed)  # noqa: S311 - sampling, not secrecy
     for pair in pairs:
         answers = [text for role, text in pair.history if role == "assistant"]
         questions = [text for role, text in pair.history if role == "user" and len(text) > 5]
@@ -108,7 +108,7 @@ def swapped_names(
         seed: seed of the choice.
         find: ``capitalised`` looks for a run of capitalised words in the rewrite, ``donors`` for one of ``names``.
     """
-    dice = random.Random(seed)
+    dice = random.Random(seed)  # noqa: S311 - sampling, not secrecy
     known = sorted({name for name, _ in names}, key=len, reverse=True)
     for pair in pairs:
         said = " ".join(text for _, text in pair.history)
@@ -148,7 +148,7 @@ _HAN_NUMBERS = {
 
 def changed_numbers(pairs: Sequence[Pair], seed: int = 0) -> Iterator[Corruption]:
     """Change, or drop, a number that stands in both the last sentence of the question and its rewrite."""
-    dice = random.Random(seed)
+    dice = random.Random(seed)  # noqa: S311 - sampling, not secrecy
     for pair in pairs:
         last = re.split(r"(?<=[.?!。？！，])\s*(?=\S)", pair.original.strip())[-1]
         found = [

@@ -104,7 +104,7 @@ class Sets:
 
     def __init__(self, sample: int) -> None:
         self._sample = sample
-        self._dice = random.Random(0)
+        self._dice = random.Random(0)  # noqa: S311 - sampling, not secrecy
         self.human = {name: self._some(pairs_of(load(name))) for name in ("gecor_task", "alexa_cqr")}
         self.human["cast19"] = self._some([p for p in pairs_of(load("cast19")) if p.rewrite != p.original])
         self.recorded = [

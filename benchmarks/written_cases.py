@@ -99,7 +99,7 @@ _ASK_NEGATION = (
 
 def written_cases(seed: int = 0) -> Iterator[tuple[Pair, Corruption]]:
     """Return hand-written questions about products with a right rewrite and a wrong one each."""
-    dice = random.Random(seed)  # noqa: S311
+    dice = random.Random(seed)  # noqa: S311 - sampling, not secrecy
 
     def made(ask: str, right: str, wrong: str, swap: str, donor: str) -> tuple[Pair, Corruption]:
         product = dice.choice(_PRODUCTS)

@@ -12,18 +12,18 @@ _SCALES = {"k": 1000, "十": 10, "百": 100, "千": 1000, "万": 10_000, "亿": 
 _WORDS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "  # noqa: SIM905
         "seventeen eighteen nineteen".split()
     )
 } | {
     word: 10 * number
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)  # noqa: SIM905
 }
 _WORD_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000}
 _ORDINALS = {
     word: number
     for number, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),  # noqa: SIM905
         1,
     )
 }
@@ -134,7 +134,7 @@ def _find(folded: str) -> Iterator[Quantity]:
 
 
 def _plain(value: float) -> str:
-    return f"{value:g}" if value < 1e6 else f"{value:.0f}"
+    return f"{value:g}" if value < 1e6 else f"{value:.0f}"  # noqa: PLR2004
 
 
 def _from_han(number: str) -> str:
@@ -161,7 +161,7 @@ def _from_han(number: str) -> str:
             section += (digit or 1) * scale
             digit = 0
         last_scale = scale
-    return str(total + section + digit * (last_scale // 10 if last_scale > 10 else 1))
+    return str(total + section + digit * (last_scale // 10 if last_scale > 10 else 1))  # noqa: PLR2004
 
 
 def _from_words(words: str) -> str:

@@ -19,21 +19,21 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) > len(ending):
             word = word[: -len(ending)]
             break
-    if not word.isalpha() or len(word) < 4:
+    if not word.isalpha() or len(word) < 4:  # noqa: PLR2004
         return word
-    if word.endswith("ies") and len(word) > 4:
+    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004
         word = word[:-3] + "y"
     elif word.endswith(("ches", "shes", "sses", "xes", "zes")):
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     for ending in ("ing", "ed", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:  # noqa: PLR2004
             word = word[: -len(ending)]
             if word[-1] == word[-2] and word[-1] in _DOUBLED:
                 word = word[:-1]
             break
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word  # noqa: PLR2004
 
 
 @cache

@@ -26,7 +26,7 @@ WEAK_ZH = frozenset(
     哪一年 哪天 哪国 几年 今年 听起来 起 记 该 还记得 人 名 一名 一位
     好多 好几 查 查到 查找 找 找到 搜 搜到 打听 考考 推荐 回头 的话 其间 便 像 听 没想到 原来 怪不得 难怪 总之 哪一个
     何 之处 行不行 可不可以 能否 可否 好不好 对不对 会不会 属于
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """Chinese words without content of their own, particles, general verbs of knowing and telling."""
 
@@ -59,6 +59,6 @@ WEAK_EN = frozenset(
     i've i'd i'll you're you've you'd you'll it's that's
     there's here's what's where's who's how's when's why's let's he's she's we're we've we'd we'll they're they've
     they'd they'll
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """English words without content of their own, auxiliaries, general verbs of knowing and telling."""

@@ -146,7 +146,7 @@ class KVStoreRewriteCache:
         """Return the raw rewrite stored under a key, or None."""
         try:
             return self._read(self._store.get(key, collection=self._collection))
-        except Exception:
+        except Exception:  # noqa: BLE001 - fails open: any store, any error
             self._failed()
             return None
 
@@ -154,7 +154,7 @@ class KVStoreRewriteCache:
         """Return the raw rewrite stored under a key, or None."""
         try:
             return self._read(await self._store.aget(key, collection=self._collection))
-        except Exception:
+        except Exception:  # noqa: BLE001 - fails open: any store, any error
             self._failed()
             return None
 
@@ -162,14 +162,14 @@ class KVStoreRewriteCache:
         """Store an accepted raw rewrite."""
         try:
             self._store.put(key, self._entry(value), collection=self._collection)
-        except Exception:
+        except Exception:  # noqa: BLE001 - fails open: any store, any error
             self._count(errors=1)
 
     async def aset(self, key: str, value: str) -> None:
         """Store an accepted raw rewrite."""
         try:
             await self._store.aput(key, self._entry(value), collection=self._collection)
-        except Exception:
+        except Exception:  # noqa: BLE001 - fails open: any store, any error
             self._count(errors=1)
 
     def delete(self, key: str) -> None:

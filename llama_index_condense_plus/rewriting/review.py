@@ -116,7 +116,7 @@ def _checked(guard: Guard, original: str, rewrite: str, window: HistoryWindow) -
     """Return a guard's verdicts; one that fails protects: the rewrite is rejected and the verdict says why."""
     try:
         return list(guard.check(original, rewrite, window))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a guard of the user's may raise anything
         return [GuardVerdict(getattr(guard, "name", type(guard).__name__), False, detail=type(error).__name__)]
 
 

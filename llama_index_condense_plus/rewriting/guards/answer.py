@@ -94,7 +94,7 @@ class AnswerGuard:
         """Return the problem with a rewrite of several sentences of which some state what nobody said."""
         parts = sentences(rewrite)
         stated = [part for part in parts if not asks(part)]
-        if len(parts) < 2 or not stated:
+        if len(parts) < 2 or not stated:  # noqa: PLR2004
             return ""
         said, question = grounding(window, self._grounded), features(original)
         for part in stated:

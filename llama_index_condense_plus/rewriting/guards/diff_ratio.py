@@ -117,7 +117,7 @@ def _is_thanks(text: str) -> bool:
 
 
 _THANKING = frozenset(
-    "thank thanks you very much bye goodbye good ok okay great that that's thats is all no yes so for your "
+    "thank thanks you very much bye goodbye good ok okay great that that's thats is all no yes so for your "  # noqa: SIM905
     "help everything it will be do a lot have nice day i need needed alright well perfect cool now again the "
     "info information this was".split()
 )

@@ -119,7 +119,7 @@ def _without_edges(word: str) -> tuple[str, int]:
 
     Words that everybody uses are whole.
     """
-    if len(word) < 2 or word in common_words("zh"):
+    if len(word) < 2 or word in common_words("zh"):  # noqa: PLR2004
         return word, 0
     cut = 1 if word[0] in _FRONT else 0
     end = len(word) - 1 if word[-1] in _BACK and len(word) - cut > 1 else len(word)
@@ -195,7 +195,7 @@ def retained(word: Word, rewrite: Features) -> bool:
         if word.text in rewrite.folded or any(other in rewrite.folded for other in synonyms().get(word.text, ())):
             return True
         # 演员表 → 演员: a longer word that lost one end
-        return len(word.text) > 2 and (word.text[:-1] in rewrite.folded or word.text[1:] in rewrite.folded)
+        return len(word.text) > 2 and (word.text[:-1] in rewrite.folded or word.text[1:] in rewrite.folded)  # noqa: PLR2004
     if latin_in(word, rewrite.stems) or shares_root(word, rewrite.roots):
         return True
     return not rewrite.stems.isdisjoint(synonyms().get(word.text, ()))

@@ -31,7 +31,7 @@ _FOREIGN = (
     einen für mit von zu den dem nicht auf il lo gli che è
     di per quale quali come perché quanto o os do da dos das qual quais onde quando não são um uma em het een van wat
     welke hoe
-    """.split()
+    """.split()  # noqa: SIM905
     )
     - WEAK_EN
 )
@@ -101,13 +101,13 @@ def _mostly_codes(original: str, shares: dict[str, float]) -> bool:
     if set(shares) != {"latin"}:
         return False
     words = [word.lower() for word in _LATIN_WORD.findall(original)]
-    return len(words) <= 3 and not any(word in WEAK_EN for word in words)
+    return len(words) <= 3 and not any(word in WEAK_EN for word in words)  # noqa: PLR2004
 
 
 def _all_names(rewrite: str) -> bool:
     """Return True for codes and names alone: no function words."""
     words = [word.lower() for word in _LATIN_WORD.findall(rewrite)]
-    return len(words) <= 2 and not any(word in WEAK_EN for word in words)
+    return len(words) <= 2 and not any(word in WEAK_EN for word in words)  # noqa: PLR2004
 
 
 def _foreign(text: str) -> bool:

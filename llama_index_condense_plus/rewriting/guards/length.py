@@ -18,7 +18,7 @@ class LengthGuard:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def check(self, original: str, rewrite: str, window: HistoryWindow) -> list[GuardVerdict]:
+    def check(self, original: str, rewrite: str, window: HistoryWindow) -> list[GuardVerdict]:  # noqa: ARG002
         """Return one verdict."""
         limits = self._limits
         grown = max(limits.growth_free_chars, limits.max_growth * len(original))

@@ -144,12 +144,12 @@ def _is_known(part: str, question: Features, said: Grounding) -> bool:
 
 
 def _latin_name(word: Word, rewrite: str) -> bool:
-    if len(word.raw) < 2:
+    if len(word.raw) < 2:  # noqa: PLR2004
         return False
     if any(char.isdigit() for char in word.raw):
         return True
     if not any(char.isupper() for char in word.raw):
-        return len(word.raw) > 3 and is_rare(word)
+        return len(word.raw) > 3 and is_rare(word)  # noqa: PLR2004
     return not (is_common(word) and _SENTENCE_START.search(rewrite[: word.start]))
 
 

@@ -36,7 +36,7 @@ _NOT_NEGATION_ZH = frozenset(
     不客气 不用谢 不知 不知道 不晓得 不清楚 不止 不一会儿 不一定 不然 不了 差不多
     没错 没问题 没关系 没事 没准 没想到 没听说 未来 未知 未婚妻 未婚夫 无论 无线 无线电 无锡 无数 无非 无疑 无比 无聊
     无敌 非常 非洲 非凡 非得 别人 别的 别墅 别名 别称 莫斯科 莫名 莫非 免费 免得 免疫
-    """.split()
+    """.split()  # noqa: SIM905
 )
 _LATIN = re.compile(r"[a-z]")
 _NEGATION_ZH = re.compile(
@@ -121,7 +121,7 @@ def _lost_numbers(before: str, after: str) -> list[str]:
 
 def _same_number(value: str, found: Counter[str], after: str) -> bool:
     """Return True for 08 → 2008, and for a number that became part of a name (GTE-3000)."""
-    if any(other.endswith(value) and len(value) == 2 and len(other) == 4 for other in found):
+    if any(other.endswith(value) and len(value) == 2 and len(other) == 4 for other in found):  # noqa: PLR2004
         return True
     return bool(
         re.search(rf"(?<=[a-z][-_ ]){re.escape(value)}(?!\d)|(?<=[a-z]){re.escape(value)}(?!\d)", folded(after))
@@ -204,7 +204,7 @@ def _normal(code: str) -> str:
 def identifiers(text: str) -> tuple[str, ...]:
     """Return the codes, paths, versions, addresses and dotted names of a text."""
     found = [m.group() for m in _IDENTIFIER.finditer(text)]
-    kept = [c for c in found if (c.count(".") > 2 or not _CLOCK.fullmatch(c)) and not _words_only(c)]
+    kept = [c for c in found if (c.count(".") > 2 or not _CLOCK.fullmatch(c)) and not _words_only(c)]  # noqa: PLR2004
     return (*kept, *(m.group() for m in _CAMEL.finditer(text) if m.group() not in kept))
 
 
