@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.languages.text import clip, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
@@ -113,9 +114,14 @@ def _cut_round(
     return [replace(m, text=cut(m.full_text, min(limits[m.role], share), count)) for m in group]
 
 
+@lru_cache(maxsize=1024)
+def _items(text: str) -> tuple[str, ...]:
+    return list_items(clip(text))
+
+
 def _newest_list(messages: Sequence[WindowMessage]) -> tuple[str, ...]:
     for message in reversed(messages[-LOOK_BACK:]):
-        items = list_items(message.full_text)
+        items = _items(message.full_text)
         if items:
             return items
     return ()

@@ -21,6 +21,7 @@ _ROLES = {
     "developer": "system",
 }
 """Roles that speak; tool and function messages do not."""
+_ENUM_ROLES = {role: _ROLES.get(role.value, "") for role in MessageRole}
 
 _THINK = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _MEMORY = re.compile(r"<memory>(.*?)</memory>", re.DOTALL)
@@ -51,11 +52,10 @@ _INSTRUCTION = re.compile(
 def role_and_text(message: ChatMessage | tuple[str, str | None]) -> tuple[str, str]:
     """Return a message's role (``user``, ``assistant``, ``system`` or empty) and its raw text."""
     if isinstance(message, ChatMessage):
-        role: str = message.role.value if isinstance(message.role, MessageRole) else str(message.role)
-        text = message.content
+        role, text = _ENUM_ROLES.get(message.role, ""), message.content
     else:
-        role, text = str(getattr(message[0], "value", message[0])), message[1]
-    return _ROLES.get(role.lower(), ""), text if isinstance(text, str) else ""
+        role, text = _ROLES.get(str(getattr(message[0], "value", message[0])).lower(), ""), message[1]
+    return role, text if isinstance(text, str) else ""
 
 
 def spoken(history: Iterable[ChatMessage | tuple[str, str | None]]) -> tuple[list[WindowMessage | None], str]:

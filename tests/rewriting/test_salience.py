@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.salience import rank_entities
-from llama_index_condense_plus.types import WindowMessage
+from llama_index_condense_plus.types import Entity, WindowMessage
 
 EXTRACTOR = DefaultEntityExtractor()
 
@@ -33,3 +33,14 @@ def test_rank_entities_keeps_numbers_out() -> None:
 
 def test_rank_entities_of_nothing_is_empty() -> None:
     assert ranked() == []
+
+
+def test_rank_entities_takes_an_extractor_that_cannot_be_hashed() -> None:
+    class Unhashable:
+        __hash__ = None  # type: ignore[assignment]
+
+        def extract(self, text: str) -> list[Entity]:
+            return [Entity("GTE", "code")]
+
+    messages = [WindowMessage("user", "GTE", "GTE")]
+    assert [e.text for e, _ in rank_entities(messages, Unhashable())] == ["GTE"]
