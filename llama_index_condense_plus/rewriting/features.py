@@ -171,7 +171,11 @@ def _new_topic(found: set[str], reading: Reading, seen: list[int]) -> None:
 
 def points(reading: Reading) -> bool:
     """Return True if a message holds a sign of a reference."""
-    return reading.open_pronouns > 0 or any(cue.name in LEANING for cue in reading.cues)
+    return (
+        reading.open_pronouns > 0
+        or any(cue.name in LEANING for cue in reading.cues)
+        or any(word in SUBSTITUTES for word in reading.words)
+    )
 
 
 def leans_on_nothing(reading: Reading, seen: list[int]) -> bool:
@@ -183,9 +187,7 @@ def leans_on_nothing(reading: Reading, seen: list[int]) -> bool:
     """
     if points(reading):
         return False
-    if any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True)):
-        return False
-    return not any(word in SUBSTITUTES for word in reading.words)
+    return not any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True))
 
 
 def _noun_phrases(found: set[str], reading: Reading, seen: list[int]) -> None:

@@ -66,9 +66,9 @@ def must_skip(reading: Reading, history: HistoryReading) -> bool:
         return False
     seen = places(reading, history)
     if any(cue.name == "empty_reference" for cue in reading.cues):
-        return not points(reading) and any(
-            not place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True)
-        )
+        if points(reading) or (reading.language == "en" and history.asks):
+            return False
+        return any(not place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True))
     names, content = reading.classes.count(NAME), reading.classes.count(CONTENT)
     return leans_on_nothing(reading, seen) and (names > 1 or (names == 1 and content > 1))
 

@@ -13,6 +13,8 @@ READ_CHARS = 4_000
 NAME, ATTRIBUTE, CONTENT, NUMBER, FUNCTION, QUESTION, PRONOUN, PUNCTUATION = "nacmfqpx"
 """Classes of words: a name or code; a noun that belongs to something (price, author); any other word with content;
 a number; a word without content; a question word; a reference; punctuation."""
+ASKING_ENDS = ("吗", "呢", "么", "吧", "哪里", "哪个", "什么")
+"""Endings of a Chinese question without a mark."""
 SEEN_LAST, SEEN_BEFORE, UNSEEN = 2, 1, 0
 """Where a word was said before: in the last message of the history, in an earlier one, nowhere."""
 
@@ -88,7 +90,7 @@ def _read_history(messages: tuple[tuple[str, str], ...], summary: str) -> Histor
         text="\n".join([_folded(text) for _, text in messages] + [_folded(summary)]),
         last_text=_folded(last),
         last_role=role,
-        asks=(role == "assistant" and last.rstrip().endswith(("?", "？"))) or _asks_zh(role, last),
+        asks=role == "assistant" and ("?" in last or "？" in last or last.rstrip("。 ！!~").endswith(ASKING_ENDS)),
         answers=sum(speaker == "assistant" for speaker, _ in messages),
     )
 
@@ -96,7 +98,3 @@ def _read_history(messages: tuple[tuple[str, str], ...], summary: str) -> Histor
 @lru_cache(maxsize=1024)
 def _folded(text: str) -> str:
     return fold(text[:20_000])
-
-
-def _asks_zh(role: str, text: str) -> bool:
-    return role == "assistant" and text.rstrip("。 ！!~").endswith(("吗", "呢", "么", "吧", "哪里", "哪个", "什么"))

@@ -33,6 +33,10 @@ FILLERS_EN = frozenset(
 """Words that change nothing between greetings."""
 
 
+DECLINES = ("no", "nah", "not ", "不", "没")
+"""Beginnings of answers that decline."""
+
+
 class SmallTalk:
     """Tells messages that hold nothing but greetings, thanks and answers.
 
@@ -52,23 +56,31 @@ class SmallTalk:
     def parts(self, units: Sequence[str]) -> tuple[bool, bool] | None:
         """Return (holds small talk, holds an answer) if the units are nothing else, else None.
 
+        A "no" beside thanks or a goodbye is a polite end, no answer.
+
         Args:
             units: folded words (English) or characters (Chinese), punctuation left out.
         """
-        talk = answer = False
+        talk = answer = declined = False
         start = 0
         while start < len(units):
             length = self._match(units, start)
             if length:
                 phrase = self._phrase(units, start, length)
-                answer = answer or phrase in self._answers
-                talk = talk or phrase not in self._answers
+                if phrase not in self._answers:
+                    talk = True
+                elif phrase.startswith(DECLINES):
+                    declined = True
+                else:
+                    answer = True
                 start += length
             elif units[start] in self._fillers and (start or self._by_word):
                 start += 1
             else:
                 return None
-        return (talk, answer) if talk or answer else None
+        if not (talk or answer or declined):
+            return None
+        return talk, answer or (declined and not talk)
 
     def _match(self, units: Sequence[str], start: int) -> int:
         for length in range(min(self._longest, len(units) - start), 0, -1):

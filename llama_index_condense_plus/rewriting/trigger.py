@@ -196,7 +196,7 @@ class RuleTrigger:
         if len(text) <= SMALL_TALK_CHARS:
             talk = known.small_talk.parts(known.units(text))
             if talk:
-                answers = talk[1] and not talk[0] and history.asks
+                answers = talk[1] and history.asks
                 reason = TriggerReason.SLOT_FILLING if answers else TriggerReason.SMALL_TALK
                 return TriggerDecision(answers, reason, language, (Cue(reason.value, text, 0),))
         if known.reader is None:

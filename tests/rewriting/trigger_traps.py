@@ -4,7 +4,8 @@ from __future__ import annotations
 
 HISTORIES: dict[str, tuple[str, ...]] = {
     "phone": (
-        "你们的GTE-3000手机怎么样？", "GTE-3000 是我们的旗舰手机，有标准版和尊享版两种，电池续航两天，支持快充。",
+        "你们的GTE-3000手机怎么样？",
+        "GTE-3000 是我们的旗舰手机，有标准版和尊享版两种，电池续航两天，支持快充。",
     ),
     "plan": ("套餐用完了怎么办？", "您可以购买加油包，或升级套餐。"),
     "film": ("你看过《他》这部电影吗？", "看过，《他》讲的是一个普通人的故事，导演很有名。"),
@@ -23,7 +24,8 @@ HISTORIES: dict[str, tuple[str, ...]] = {
     ),
     "which": ("I need help with my router.", "Which model do you have?"),
     "history": (
-        "Who was Marie Curie?", "Marie Curie was a Polish-French physicist who discovered polonium and radium.",
+        "Who was Marie Curie?",
+        "Marie Curie was a Polish-French physicist who discovered polonium and radium.",
     ),
     "show": ("What podcasts do you know?", "Popular podcasts are This American Life, Serial and Radiolab."),
     "code": ("How do I read a file in Python?", "Use open() in a with statement, then call read()."),
@@ -121,7 +123,7 @@ NEEDS_NONE: dict[str, tuple[str, ...]] = {
         "When did Albert Einstein move to Princeton?", "What did Alexander Fleming discover?",
         "Is it raining in Warsaw?", "What is penicillin and how was it discovered?", "Who directed the film It?",
         "Who hosts This American Life?",
-        "Did Marie Curie win the Nobel Prize in Chemistry?", "What is radium used for?",
+        "Did Marie Curie win the Nobel Prize in Chemistry?",
         "What is the Heisenberg principle and why is it important?",
     ),
     "show": ("Who narrates the audiobook of Sapiens?",),
