@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
+from llama_index_condense_plus.rewriting.lists import list_items
 from llama_index_condense_plus.rewriting.references import Reference, find_references
 from llama_index_condense_plus.rewriting.salience import rank_entities
 from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason, WindowMessage
@@ -81,7 +84,7 @@ class RuleRewriter:
         references = find_references(clause)
         ordinals = [r for r in references if r.kind == "ordinal"]
         if ordinals:
-            return _ordinal(clause, ordinals, request.window)
+            return RuleOutcome(_ordinal(clause, ordinals, request.window.list_items))
         kinds = [r.kind for r in references]
         if any(kinds.count(kind) > 1 and len(_texts(references, kind)) > 1 for kind in kinds):
             return RuleOutcome(None)
@@ -108,7 +111,7 @@ class RuleRewriter:
 
         What the user says before the clause that asks counts as the newest message: "导演是冯小刚，他多大了？"
         """
-        messages = request.window.all_messages
+        messages = _with_ordinals_said(request.window.all_messages)
         before = request.message[: max(0, request.message.rfind(clause))] if clause else ""
         if before.strip():
             messages = (*messages, WindowMessage("user", before, before))
@@ -131,14 +134,14 @@ class RuleRewriter:
         if fresh is None:
             return None
         old = next((e.text for e in self._extractor.extract(clause) if _alike(e, fresh)), None)
-        return clause.replace(old, new) if old else None
+        return clause.replace(old, fresh.text if fresh.kind in NAMING else new) if old else None
 
 
 def _alike(old: Entity, new: Entity) -> bool:
     """Return True for names of one kind, and for terms of one ending (年假, 病假)."""
     if old.kind != new.kind or old.kind == "number":
         return False
-    return old.kind != "term" or old.text[-1] == new.text[-1]
+    return old.kind != "term" or (has_han(old.text) and old.text[-1] == new.text[-1])
 
 
 def _texts(references: tuple[Reference, ...], kind: str) -> set[str]:
@@ -151,15 +154,29 @@ def _slot_filled(window: HistoryWindow, message: str) -> str | None:
     return f"{asking_clause(asked)} {message.strip()}" if asked else None
 
 
-def _ordinal(clause: str, ordinals: list[Reference], window: HistoryWindow) -> RuleOutcome:
-    items = window.list_items
+def _ordinal(clause: str, ordinals: Sequence[Reference], items: Sequence[str]) -> str | None:
+    """Put the items in the place of the ordinals; None if one points at no item."""
     for reference in reversed(ordinals):
         index = reference.position - 1 if reference.position > 0 else len(items) - 1
         if not 0 <= index < len(items):
-            return RuleOutcome(None)
+            return None
         head = _ITEM_END.split(items[index], maxsplit=1)[0].strip()[:MAX_ITEM_CHARS]
         clause = _replaced(clause, reference, head)
-    return RuleOutcome(clause)
+    return clause
+
+
+def _with_ordinals_said(messages: Sequence[WindowMessage]) -> tuple[WindowMessage, ...]:
+    """Return the messages with the user's earlier ordinals named, for "the second one" is a mention of that item."""
+    said: list[WindowMessage] = []
+    items: tuple[str, ...] = ()
+    for message in messages:
+        text = message.full_text
+        if message.role == "user":
+            text = _ordinal(text, [r for r in find_references(text) if r.kind == "ordinal"], items) or text
+        else:
+            items = list_items(text) or items
+        said.append(replace(message, full_text=text))
+    return tuple(said)
 
 
 def _resolved(clause: str, references: tuple[Reference, ...], ranked: Ranked) -> RuleOutcome:
