@@ -163,9 +163,11 @@ def with_filters(retriever: BaseRetriever, filters: MetadataFilters) -> BaseRetr
 
 def embed_model_of(retriever: BaseRetriever) -> BaseEmbedding | None:
     """Return the model that a vector retriever embeds its query with; None if it does not embed."""
-    if isinstance(retriever, VectorIndexRetriever) and retriever._needs_embedding():
-        return retriever._embed_model
-    return None
+    if not isinstance(retriever, VectorIndexRetriever):
+        return None
+    asked = getattr(retriever, "_needs_embedding", None)  # llama-index-core before 0.14.8 embeds for every mode
+    embeds = asked() if asked is not None else retriever._vector_store.is_embedding_query
+    return retriever._embed_model if embeds else None
 
 
 def embeds_queries_as_texts(model: BaseEmbedding) -> bool:
