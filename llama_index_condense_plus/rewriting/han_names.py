@@ -139,12 +139,18 @@ def _dotted_span(match: re.Match[str], tokens: Sequence[Token]) -> tuple[int, in
         head.pop(0)
     tail = [t for t in tokens if dots[-1] < t.start < end]
     size = 1
-    while size < len(tail) and (tail[size].pos.startswith("nr") or not is_common(tail[size].text)):
+    while size < len(tail) and _in_dotted(tail[size]):
         size += 1
     if not has_han(match.string[end : end + 1]) and end - dots[-1] <= _MAX_RUN:
         return (head[0].start if head else start), end
     stop = min(end, tail[size - 1].start + len(tail[size - 1].text)) if tail else end
     return (head[0].start if head else start), stop
+
+
+def _in_dotted(token: Token) -> bool:
+    """Return True for a word that may go on a foreign name: a name, a rare word, a lone syllable (奈特 + 莉)."""
+    syllable = len(token.text) == 1 and token.pos[0] not in "vdpucrmqfty"
+    return token.pos.startswith("nr") or syllable or not is_common(token.text)
 
 
 def _trimmed(words: str, start: int, *, sure: bool) -> tuple[int, int] | None:
