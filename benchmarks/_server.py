@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -33,6 +34,8 @@ class Script:
         self.rewrite_s = 0.3
         self.answer_s = 0.5
         self.rewrites: dict[str, str] = {}
+        self.echo = ""
+        """Pattern of what answers repeat of their prompt; empty: a fixed answer."""
         self.calls: list[dict[str, Any]] = []
         self.jitter = itertools.cycle(JITTER)
 
@@ -41,9 +44,13 @@ class Script:
         prompt = "\n".join(str(message["content"]) for message in messages)
         kind = "rewrite" if any(mark in prompt for mark in REWRITE_MARKS) else "answer"
         base = self.rewrite_s if kind == "rewrite" else self.answer_s
-        text = self._rewrite(prompt) if kind == "rewrite" else ANSWER
+        text = self._rewrite(prompt) if kind == "rewrite" else self._answer(prompt)
         self.calls.append({"kind": kind, "prompt_tokens": max(1, len(prompt.encode()) // 4)})
         return kind, text, base * next(self.jitter)
+
+    def _answer(self, prompt: str) -> str:
+        found = " ".join(dict.fromkeys(re.findall(self.echo, prompt))) if self.echo else ""
+        return f"{found} {ANSWER}" if found else ANSWER
 
     def _rewrite(self, prompt: str) -> str:
         """Return the scripted rewrite of the question that stands last in the prompt."""
@@ -115,7 +122,7 @@ class Server:
         request = urllib.request.Request(
             self._root + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request) as response:  # noqa: S310 - loopback
+        with urllib.request.urlopen(request) as response:
             return json.load(response)
 
 

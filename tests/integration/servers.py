@@ -50,7 +50,7 @@ def accepts(port: int) -> bool:
 
 
 class RedisServer:
-    """Persists every write, so that a restart loses nothing."""
+    """Persists its writes, so that an orderly restart loses nothing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, free_port()
@@ -61,7 +61,7 @@ class RedisServer:
     def start(self) -> None:
         program = find("redis-server") or ""
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", ""]
-        options += ["--appendonly", "yes", "--appendfsync", "always"]
+        options += ["--appendonly", "yes", "--appendfsync", "everysec"]
         self.process = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
         until(lambda: accepts(self.port), "redis-server")
 
@@ -99,7 +99,7 @@ class PostgresServer:
         self.start()
 
     def start(self) -> None:
-        options = ["-p", str(self.port), "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100"]
+        options = ["-p", str(self.port), "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100", "-c", "fsync=off"]
         self.process = subprocess.Popen(
             [find("postgres") or "", "-D", str(self.folder / "data"), *options], stderr=subprocess.DEVNULL, **self.user
         )

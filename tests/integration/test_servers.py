@@ -67,9 +67,10 @@ def check_history(history, acknowledged, asked):
         assert f"number {number} " in turn["answer"]
 
 
-def test_two_workers_lose_and_double_nothing_in_500_alternating_turns(stores, start):
+def test_two_workers_lose_and_double_nothing_in_alternating_turns(stores, start):
     workers = start(2, **stores)
-    asked = [f"What is the price of part number n{i} ?" for i in range(500)]
+    n_turns = 500 if len(stores) == 4 else 60  # PostgreSQL and Redis together carry the long run
+    asked = [f"What is the price of part number n{i} ?" for i in range(n_turns)]
     for i, message in enumerate(asked):
         answer = workers[i % 2].ask("alternating", message)
         assert "error" not in answer, answer

@@ -1,0 +1,149 @@
+"""Measures what a conversation costs: time and memory of each, and the engine's own share as the history grows.
+
+The engine's own share is the processor time of a turn without the model, the retriever and the memory's reading and writing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+from _data import table
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.llms import MockLLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.storage.chat_store import SimpleChatStore
+
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
+
+FOLLOW_UPS = (
+    "And how long does it take?",
+    "那它的价格呢？",
+    "What about the second one?",
+    "Where can I get the Kestrel K7?",
+)
+
+
+class TimedMemory(ChatMemoryBuffer):
+    """Adds up the time that it takes itself."""
+
+    spent_s: float = 0.0
+
+    def get(self, *args: Any, **kwargs: Any) -> list[ChatMessage]:
+        """Read, timed."""
+        return self._timed(super().get, *args, **kwargs)  # type: ignore[no-any-return]
+
+    def put_messages(self, messages: list[ChatMessage]) -> None:
+        """Write, timed."""
+        self._timed(super().put_messages, messages)
+
+    def _timed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        began = time.thread_time()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self.spent_s += time.thread_time() - began
+
+
+class OneNode(BaseRetriever):
+    """Finds the same passage at once."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        del query_bundle
+        return [NodeWithScore(node=TextNode(text="The Kestrel K7 costs 99 euros.", id_="n"), score=1.0)]
+
+
+def conversation(n_messages: int) -> list[ChatMessage]:
+    """Return a history of differing, ordinary messages."""
+    rounds = []
+    for i in range(n_messages // 2):
+        rounds.append(ChatMessage(role="user", content=f"What does the Kestrel K{i} cost, and who sells it in Basel?"))
+        answer = (
+            f"The Kestrel K{i} costs {i + 90} euros. Falkner & Sons sell it:\n1. in blue, K{i}-B\n2. in red, K{i}-R"
+        )
+        rounds.append(ChatMessage(role="assistant", content=answer))
+    return rounds
+
+
+def make_engine() -> CondensePlusChatEngine:
+    """Return an engine whose parts take no time."""
+    llm = MockLLM(max_tokens=8)
+    settings = CondensePlusSettings(cache={"enabled": False}, rewrite={"chain": ["rules", "original"]})
+    query_engine = RetrieverQueryEngine.from_args(OneNode(), llm=llm)
+    return CondensePlusChatEngine.from_defaults(
+        query_engine, memory=TimedMemory.from_defaults(token_limit=10**9), llm=llm, settings=settings
+    )
+
+
+def creation(n: int) -> list[str]:
+    """Return what one of ``n`` live conversations costs."""
+    engine = make_engine()
+    engine.for_conversation("warm")
+    gc.collect()
+    times = []
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    live = [engine.for_conversation(f"m{i}") for i in range(n)]
+    size = (tracemalloc.get_traced_memory()[0] - before) / n
+    tracemalloc.stop()
+    for i in range(n):
+        began = time.perf_counter()
+        live.append(engine.for_conversation(f"t{i}"))
+        times.append(time.perf_counter() - began)
+    return [
+        f"{n:,}",
+        f"{statistics.median(times) * 1e6:.0f}",
+        f"{statistics.quantiles(times, n=20)[-1] * 1e6:.0f}",
+        f"{size / 1000:.1f}",
+    ]
+
+
+def shares(sizes: tuple[int, ...], repeats: int) -> list[list[str]]:
+    """Return the engine's own share by history length; the sizes take turns, so that a busy machine hits all alike."""
+    engine = make_engine()
+    spent: dict[int, list[float]] = {size: [] for size in sizes}
+    engines = {}
+    for size in sizes:
+        memory = TimedMemory.from_defaults(
+            chat_history=conversation(size), token_limit=10**9, chat_store=SimpleChatStore(), chat_store_key=str(size)
+        )
+        engines[size] = engine.for_conversation(memory)
+    for _ in range(repeats):
+        for question in FOLLOW_UPS:
+            for size in sizes:
+                one = engines[size]
+                one._memory.spent_s = 0.0
+                began = time.thread_time()
+                one.chat(question)
+                spent[size].append(time.thread_time() - began - one._memory.spent_s)
+                one._memory.set(one._memory.get_all()[:size])
+    base = statistics.median(spent[sizes[0]])
+    rows = []
+    for size in sizes:
+        median = statistics.median(spent[size])
+        rows.append([f"{size:,}", f"{median * 1e3:.2f}", f"{min(spent[size]) * 1e3:.2f}", f"{median / base:.2f}"])
+    return rows
+
+
+def main() -> None:
+    """Print both tables."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--conversations", type=int, default=10_000)
+    arguments.add_argument("--repeats", type=int, default=25)
+    given = arguments.parse_args()
+    heads = ["live conversations", "median µs", "p95 µs", "kB each"]
+    table("What a conversation costs", heads, [creation(given.conversations)])
+    heads = ["messages", "own share, median ms", "least ms", "× the 10-message one"]
+    table("What a turn costs as the history grows", heads, shares((10, 100, 1000), given.repeats))
+
+
+if __name__ == "__main__":
+    main()
