@@ -51,6 +51,8 @@ _CLASSIFIERS = (
 )
 _HAN_UNITS = "|".join(sorted((u for u in _UNITS if u > "\u3400" and u not in "万亿"), key=len, reverse=True))
 _LATIN_UNITS = "|".join(sorted((re.escape(u) for u in _UNITS if u.isascii() and u[0].isalpha()), key=len, reverse=True))
+_POINTED = re.compile(r"\b(?:these|those|the|both|all) $")
+_BEFORE = 8
 _MAX_DIGITS = 30
 _SECTION = 10_000
 _NUMERAL = r"[零〇一二两三四五六七八九十百千万亿]"
@@ -88,7 +90,7 @@ class Quantity:
     start: int
     """Offset in the folded text."""
     reference: bool = False
-    """True for an ordinal that may point at an item of a list, and be replaced by its name."""
+    """True for an ordinal or a number that points (第二种, 这两个) and may be replaced by names."""
 
 
 @lru_cache(maxsize=2048)
@@ -122,11 +124,13 @@ def _find(folded: str) -> Iterator[Quantity]:
             number = match["han"]
             percent = number.startswith("百分之")
             value = _from_han(number[3:] if percent else number)
-            yield Quantity(value, "%" if percent else _UNITS.get(match["hanunit"] or "", ""), at)
+            unit = "%" if percent else _UNITS.get(match["hanunit"] or "", "")
+            yield Quantity(value, unit, at, folded[at - 1 : at] in ("这", "那"))
         elif match["word"]:
             if match["word"] == "one" and not match["wordunit"]:
                 continue
-            yield Quantity(_from_words(match["word"]), _UNITS.get(match["wordunit"] or "", ""), at)
+            pointed = _POINTED.search(folded[max(0, at - _BEFORE) : at]) is not None
+            yield Quantity(_from_words(match["word"]), _UNITS.get(match["wordunit"] or "", ""), at, pointed)
         else:
             nth = match["nth"]
             value = nth[:-2] if nth[0].isdigit() else str(_ORDINALS[nth])

@@ -25,7 +25,7 @@ WEAK_ZH = frozenset(
     个人 不少 看样子 多长时间 多大 多长 很多 许多 多多少少 钱 岁 年 月 日 号 点 分 时 地方 是否是 哪张 哪首 哪部 哪年
     哪一年 哪天 哪国 几年 今年 听起来 起 记 该 还记得 人 名 一名 一位
     好多 好几 查 查到 查找 找 找到 搜 搜到 打听 考考 推荐 回头 的话 其间 便 像 听 没想到 原来 怪不得 难怪 总之 哪一个
-    何 之处 行不行 可不可以 能否 可否 好不好 对不对 会不会 属于
+    何 之处 行不行 可不可以 能否 可否 好不好 对不对 会不会 属于 怎么办
     """.split()  # noqa: SIM905
 )
 """Chinese words without content of their own, particles, general verbs of knowing and telling."""

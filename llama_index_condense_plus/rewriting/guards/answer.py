@@ -152,7 +152,10 @@ def _asked_again(original: str, own: str, mine: str, earlier: str) -> bool:
 def _adds(original: str, rewrite: str, repeated: str) -> bool:
     """Return True if the rewrite brings a word of the question into what it repeats."""
     after, earlier = features(rewrite), features(repeated)
-    return any(retained(word, after) and not retained(word, earlier) for word in features(original).words)
+    return any(
+        retained(word, after) and not (word.text in earlier.folded if word.han else retained(word, earlier))
+        for word in features(original).words
+    )
 
 
 @lru_cache(maxsize=4096)

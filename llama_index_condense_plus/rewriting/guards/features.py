@@ -22,7 +22,7 @@ _EMPTY_TAGS = frozenset({"x", "u", "ul", "uj", "uz", "ug", "ud", "uv", "y", "e",
 NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 """jieba's tags of people, places, organisations and other names."""
 _DEMONSTRATIVE = re.compile(
-    r"^(?:[这那该此](?:一)?[个些部首家位款种本条座台张件项次所间]?|this|that|these|those|such|same)$"
+    r"^(?:[这那该此](?:一)?[个些部首家位款种本条座台张件项次所间]?|第.{1,3}|前者|后者|this|that|these|those|such|same|first|second|third|last|latter|former)$"
 )
 _SPLIT = re.compile(r"[-_/.'’+#]+")
 
@@ -126,7 +126,7 @@ def _without_edges(word: str) -> tuple[str, int]:
     return word[cut:end], cut
 
 
-_FRONT = frozenset("它他她这那我你您该其")
+_FRONT = frozenset("它他她这那我你您该其最更很太")
 _BACK = frozenset("的了是在有要吗呢吧啊过着得都也就和与")
 
 
@@ -195,6 +195,8 @@ def retained(word: Word, rewrite: Features) -> bool:
         if word.text in rewrite.folded or any(other in rewrite.folded for other in synonyms().get(word.text, ())):
             return True
         # 演员表 → 演员: a longer word that lost one end
+        if len(word.text) == 2 and all(char in rewrite.folded for char in word.text):  # noqa: PLR2004
+            return True  # 泡水 → 泡在水里
         return len(word.text) > 2 and (word.text[:-1] in rewrite.folded or word.text[1:] in rewrite.folded)  # noqa: PLR2004
     if latin_in(word, rewrite.stems) or shares_root(word, rewrite.roots):
         return True

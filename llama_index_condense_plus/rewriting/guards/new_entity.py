@@ -121,8 +121,8 @@ def _han_name(word: Word, question: Features, said: Grounding) -> bool:
         return False
     if all(char in question.folded or char in said.folded or char in WEAK_ZH for char in text):
         return False
-    if word.pos.startswith("v") and any(char in question.folded for char in text):
-        return False  # 收录 for 收入
+    if word.pos.startswith("v") and len(text) == 2:  # noqa: PLR2004
+        return False  # a rewriter's verb (报销, 维修) names nothing
     pairs = han_pairs(text)
     known = sum(pair in said.pairs or pair in question.folded for pair in pairs)
     return known < len(pairs) / 2 and (word.pos in NAME_TAGS or not _is_compound(text, question, said))

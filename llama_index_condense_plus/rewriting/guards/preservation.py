@@ -106,7 +106,7 @@ def _lost_numbers(before: str, after: str) -> list[str]:
     ordinals = {q.value for q in here if q.value[0] == "#"}
     lost = [value for value in (wanted - found).elements() if not _same_number(value, found, after)]
     if ordinals:  # 第二种 may be resolved, but not into 第三种
-        lost += [q.value for q in there if q.reference and q.value not in ordinals]
+        lost += [q.value for q in there if q.reference and q.value[0] == "#" and q.value not in ordinals]
     units = {q.value: q.unit for q in there}
     lost += [
         q.value + q.unit
