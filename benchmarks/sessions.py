@@ -1,6 +1,7 @@
 """Measures what a conversation costs: time and memory of each, and the engine's own share as the history grows.
 
-The engine's own share is the processor time of a turn without the model, the retriever and the memory's reading and writing.
+The engine's own share is the processor time of a turn without the model, the retriever and the
+memory's reading and writing.
 """
 
 from __future__ import annotations
