@@ -377,3 +377,27 @@ def test_ambiguous_rule_outcome_is_told(make_engine: Make, mode: Mode) -> None:
     assert result.ambiguous
     assert result.status is RewriteStatus.UNCHANGED
     assert result.attempts[0].candidates == ("A", "B")
+
+
+class BlockingRewriter:
+    """A rewriter of one's own whose plain method blocks."""
+
+    name = "own"
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+
+    def rewrite(self, request: RewriteRequest) -> str:
+        self.released.wait(10)
+        return PRICE
+
+
+def test_rewriter_object_of_ones_own_that_blocks_is_left_at_its_deadline(make_engine: Make, mode: Mode) -> None:
+    own = BlockingRewriter()
+    engine = make_engine(rewriters={"own": own}, rewrite={"chain": ["own", "rules"], "timeout_s": 0.2})
+    try:
+        reply = mode.ask(engine, "and its price?")
+    finally:
+        own.released.set()
+    assert reply.response.trace.rewrite.attempts[0].error == "timeout"
+    assert reply.response.trace.rewrite.rewriter == "rules"

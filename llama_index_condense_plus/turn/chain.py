@@ -109,11 +109,13 @@ class RewriteChain:
         return replace(attempt, prompt_tokens=prediction.prompt_tokens, completion_tokens=prediction.completion_tokens)
 
     def _produce(self, rewriter: Rewriter) -> Flow[Produced]:
-        made: Any = rewriter.rewrite(replace(self._request, timeout_s=self._left()))
+        request = replace(self._request, timeout_s=self._left())
+        if inspect.isgeneratorfunction(rewriter.rewrite):
+            made: Any = rewriter.rewrite(request)
+        else:  # a user's own method may block, or be late
+            made = yield Call(rewriter.rewrite, request, timeout_s=self._left())
         if inspect.isgenerator(made):
             return (yield from delegate(cast(Flow[Produced], made), self._perform))
-        if inspect.isawaitable(made):
-            return cast(Produced, (yield Call(lambda _: made, None, timeout_s=self._left())))
         return cast(Produced, made)
 
     def _perform(self, operation: Operation) -> Flow[Any]:
