@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
@@ -103,8 +104,8 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
 
 def _clause(text: str, tokens: Sequence[Token]) -> tuple[int, int]:
     start, end = asking_span(text)
-    first = sum(token.start < start for token in tokens)
-    return first, sum(token.start < end for token in tokens)
+    starts = [token.start for token in tokens]
+    return bisect_left(starts, start), bisect_left(starts, end)
 
 
 def _capitals_tell(tokens: Sequence[Token]) -> bool:

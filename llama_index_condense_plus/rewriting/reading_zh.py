@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
 from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, has_han, tokenize
+from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
 from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
 from llama_index_condense_plus.rewriting.reading import (
@@ -32,6 +33,8 @@ BARE = frozenset("其该此")
 PERSONS = frozenset(("male", "female", "person"))
 EMPTY = re.compile(r"[这那]么[多大少长高贵小重]|[这那]样的(?!$|[?？])")
 """Beginnings that look like a reference and come with their own noun."""
+LATIN = "\u2fff"
+"""Chinese words sort after this character."""
 NOUNS = frozenset("nlijzx")
 PIECES = frozenset(("g", "ng", "nr", "nz", "zg", "vg", "ag", "tg", "j", "x", "nrfg", "nrt"))
 """Tags of single characters that stand side by side only in a name."""
@@ -49,13 +52,13 @@ def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
     folded = _aligned(text)
     quoted = _quoted_spans(text)
     hits = [hit for hit in book.find(folded) if not _inside(hit[1], quoted)]
-    words = tuple(fold(token.text) for token in tokens)
+    words = tuple(folded[token.start : token.start + len(token.text)] for token in tokens)
     classes = _classes(tokens, words, lexicon, quoted)
     starts = tuple(token.start for token in tokens)
     ranks = rarity_classes("zh")
     english = rarity_classes("en")
     rarity = tuple(
-        (ranks if has_han(word) else english).get(word, RAREST) if kind in "nac" else 0
+        (ranks if word > LATIN else english).get(word, RAREST) if kind in "nac" else 0
         for word, kind in zip(words, classes, strict=True)
     )
     first, last = asking_span(text)
@@ -93,7 +96,7 @@ def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         starts=starts,
         classes="".join(classes),
         rarity=rarity,
-        clause=(sum(start < first for start in starts), sum(start < last for start in starts)),
+        clause=(bisect_left(starts, first), bisect_left(starts, last)),
         cues=tuple(sorted(cues, key=lambda cue: cue.start)),
         open_pronouns=opened,
         bound_pronouns=bound,
