@@ -17,7 +17,7 @@ STOP = frozenset(_EN["stop"].split())
 
 _CAPITALISED = re.compile(
     r"(?<![\w.'’-])[A-Z][\w'’&-]*(?:\.[A-Z]\w*)*"
-    r"(?:(?: (?:of|the|of the|de|la|van|von|for|&) | )(?:[A-Z][\w'’&-]*|\d+(?! [a-z])))*",
+    r"(?:(?: (?:of|the|of the|de|la|van|von|for|&) | )(?:[A-Z][\w'’&-]*|\d+\b(?! [a-z])))*",
     re.ASCII,
 )
 _PHRASE = r"(?P<name>(?:[\w'’&+.-]+ ){0,5}?[\w'’&+-]+)"

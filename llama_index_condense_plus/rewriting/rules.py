@@ -14,6 +14,7 @@ from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.lists import list_items
 from llama_index_condense_plus.rewriting.references import Reference, find_references
 from llama_index_condense_plus.rewriting.salience import rank_entities
+from llama_index_condense_plus.rewriting.topics import SUBSTITUTION, since_topic_start
 from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason, WindowMessage
 
 Ranked = list[tuple[Entity, float]]
@@ -38,12 +39,6 @@ _FIT = {
 _ITEM_END = re.compile(r"[:：。;；（(]|[，,](?=\S{6})| [-–—] ")
 _OPENER = re.compile(
     r"^(?:(?:那么?|而且|另外|还有|对了|不过)[，,]?(?![里边些个儿位])|(?:and|but|so|also)\b,?)\s*", re.IGNORECASE
-)
-_SUBSTITUTION = re.compile(
-    r"^\s*(?:那么?|那要是|如果是)?(?P<zh>[^，,。？?]{1,16}?)呢[？?。]?\s*$"
-    r"|^\s*(?:and |but |so |ok,? )*(?:(?:what|how) about|and|for)\s+(?:(?:in|for|at|on|with|to) )?(?:the )?"
-    r"(?P<en>[^,.?]{1,40})\?*\s*$",
-    re.IGNORECASE,
 )
 
 
@@ -111,7 +106,7 @@ class RuleRewriter:
 
         What the user says before the clause that asks counts as the newest message: "导演是冯小刚，他多大了？"
         """
-        messages = _with_ordinals_said(request.window.all_messages)
+        messages = since_topic_start(_with_ordinals_said(request.window.all_messages), self._extractor)
         before = request.message[: max(0, request.message.rfind(clause))] if clause else ""
         if before.strip():
             messages = (*messages, WindowMessage("user", before, before))
@@ -124,9 +119,9 @@ class RuleRewriter:
 
     def _substituted(self, window: HistoryWindow, message: str) -> str | None:
         """Return the last question with another name in it: "北京几点开门？" – "上海呢？"."""
-        match = _SUBSTITUTION.match(message)
+        match = SUBSTITUTION.match(message)
         asked = [m.full_text for m in window.all_messages[-2 * MAX_SUBSTITUTIONS :] if m.role == "user"]
-        previous = next((text for text in reversed(asked) if not _SUBSTITUTION.match(text)), None)
+        previous = next((text for text in reversed(asked) if not SUBSTITUTION.match(text)), None)
         if not match or not previous:
             return None
         new, clause = (match["zh"] or match["en"]).strip(), asking_clause(previous)
