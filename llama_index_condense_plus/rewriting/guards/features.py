@@ -24,6 +24,8 @@ NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 _DEMONSTRATIVE = re.compile(
     r"^(?:[这那该此](?:一)?[个些部首家位款种本条座台张件项次所间]?|第.{1,3}|前者|后者|this|that|these|those|such|same|first|second|third|last|latter|former)$"
 )
+_POSSESSION = frozenset(["的", "它", "他", "她", "它们", "他们", "她们", "it", "its", "it's", "they", "their", "he", "his", "she", "her"])
+_OPENERS = frozenset(("那", "那么"))
 _SPLIT = re.compile(r"[-_/.'’+#]+")
 
 
@@ -90,7 +92,9 @@ def _features(text: str) -> Features:
             continue
         start = token.start
         lowered = whole[start : start + len(token.text)] if aligned else fold(token.text)
-        if _DEMONSTRATIVE.match(lowered):
+        if lowered in _POSSESSION or (lowered in _OPENERS and not whole[:start].strip()):
+            referred = False  # its noun is said outright: 那它的保修期, 那保修期
+        elif _DEMONSTRATIVE.match(lowered):
             referred = True
         if lowered[0] > "\u33ff" and has_han(lowered):
             lowered, cut = _without_edges(lowered)
