@@ -24,7 +24,9 @@ NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 _DEMONSTRATIVE = re.compile(
     r"^(?:[这那该此](?:一)?[个些部首家位款种本条座台张件项次所间]?|第.{1,3}|前者|后者|this|that|these|those|such|same|first|second|third|last|latter|former)$"
 )
-_POSSESSION = frozenset(["的", "它", "他", "她", "它们", "他们", "她们", "it", "its", "it's", "they", "their", "he", "his", "she", "her"])
+_POSSESSION = frozenset(
+    ["的", "它", "他", "她", "它们", "他们", "她们", "it", "its", "it's", "they", "their", "he", "his", "she", "her"]
+)
 _OPENERS = frozenset(("那", "那么"))
 _SPLIT = re.compile(r"[-_/.'’+#]+")
 
