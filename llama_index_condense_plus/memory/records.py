@@ -11,12 +11,17 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
-from llama_index_condense_plus.types import RewriteStatus
+from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
+from llama_index_condense_plus.types import HistoryWindow, RewriteStatus, TriggerDecision, TriggerReason
 
 logger = logging.getLogger(__name__)
 
 TURNS = "condense_plus_turns"
 TOPICS = "condense_plus_topics"
+TOPIC_KINDS = frozenset({"title", "code", "name", "person", "organisation", "quoted"})
+"""Kinds of names that a topic may be about."""
+_EXTRACTOR = DefaultEntityExtractor()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,18 @@ class ConversationRecords:
 
     def _value(self, record: TurnRecord) -> dict[str, Any]:
         return {**asdict(record), "at": self.clock(), "cache_keys": list(record.cache_keys)}
+
+
+def opens_topic(decision: TriggerDecision, message: str, window: HistoryWindow) -> bool:
+    """Return True if older rounds are to feed no later rewrite: a new topic with a name that nobody has said.
+
+    Without the name, a third of the topics that the gate sees on KdConv hide a name that is still meant; with it, a
+    fifth.
+    """
+    if decision.reason is not TriggerReason.NEW_TOPIC or not window:
+        return False
+    said = fold("\n".join(earlier.full_text for earlier in window.all_messages))
+    return any(e.kind in TOPIC_KINDS and fold(e.text) not in said for e in _EXTRACTOR.extract(message))
 
 
 def topic_start(history: Sequence[ChatMessage], opening: str | None) -> int:

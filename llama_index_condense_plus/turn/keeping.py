@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from llama_index_condense_plus import workers
-from llama_index_condense_plus.memory.records import TurnRecord
+from llama_index_condense_plus.memory.records import TurnRecord, opens_topic
 from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summary_block
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.turn.conversation import Conversation
-from llama_index_condense_plus.types import TriggerReason
 
 logger = logging.getLogger(__name__)
 _tasks: set[asyncio.Task[bool]] = set()  # an event loop keeps only weak references
@@ -76,7 +75,7 @@ class Keeper:
 
     @property
     def _opens_topic(self) -> bool:
-        return self.trace.decision.reason is TriggerReason.NEW_TOPIC and bool(self.trace.window)
+        return opens_topic(self.trace.decision, self.trace.message, self.trace.window)
 
     def _record(self) -> TurnRecord:
         trace = self.trace

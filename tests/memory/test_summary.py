@@ -163,7 +163,7 @@ async def test_failed_refresh_keeps_the_old_summary():
             raise ConnectionError
 
     await memory.aput_messages(history(8))
-    block.llm = lambda: Broken()
+    block.llm = Broken
     assert not await block.arefresh(memory, engine._conversation.lock)
     after = await block.astate("s")
     assert (after.text, after.n_messages, after.lease_until) == (before.text, before.n_messages, 0.0)
