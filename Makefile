@@ -49,8 +49,8 @@ integration: .venv-test/.ready ## with Qdrant on disk, real embeddings, and the 
 integration-hf: .venv-hf/.ready ## HuggingFaceEmbedding on a model that comes in a package; installs PyTorch
 	@$(HF)/python -m pytest -m huggingface $(ARGS)
 
-bench: .venv-bench/.ready ## every benchmark, tables on the screen; development data in CONDENSE_PLUS_DATA
-	@for script in benchmarks/[!_]*.py; do \
+bench: .venv-bench/.ready ## every benchmark but training, tables on the screen; development data in CONDENSE_PLUS_DATA
+	@for script in $$(ls benchmarks/[!_]*.py | grep -v /train_); do \
 		echo "== $$script"; $(BENCH)/python "$$script" $(ARGS) || exit 1; done
 
 docs: .venv-docs/.ready ## the documentation, into site/

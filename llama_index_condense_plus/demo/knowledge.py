@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import uuid
@@ -142,10 +143,11 @@ def _read(path: Path) -> Iterable[Document]:
     if path.suffix.lower() in TEXT_SUFFIXES:
         return [Document(text=_decode(path.read_bytes()))]
     try:
-        return SimpleDirectoryReader(input_files=[path]).load_data()
+        importlib.import_module("llama_index.readers.file")  # without it the reader would take any bytes for text
     except ImportError:
         logger.warning("Skipped %s, which is not plain text: pip install llama-index-readers-file", path.name)
         return []
+    return SimpleDirectoryReader(input_files=[path]).load_data()
 
 
 def _decode(data: bytes) -> str:

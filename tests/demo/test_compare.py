@@ -53,6 +53,6 @@ def test_tables_show_question_searches_and_reasons(comparisons):
     row = comparisons[1]
     assert "by rules" in text
     assert "quotes the best passage" in text.replace("\n", " ")
-    for words in (row.turn.question, row.ways["ours"].query, "decision", row.trace.decision.reason.value, "guards"):
+    for words in (row.turn.question, row.ways["ours"].query, "decision", row.trace.decision.reason.value, "searched"):
         assert words in text
     assert f"of {sum(c.turn.is_follow_up for c in comparisons)}" in text
