@@ -84,8 +84,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     """Print a table, with rich where it is installed."""
     cells = [[str(cell) for cell in row] for row in rows]
     try:
-        from rich.console import Console  # noqa: PLC0415 - optional
-        from rich.table import Table  # noqa: PLC0415
+        from rich.console import Console
+        from rich.table import Table
     except ImportError:
         print(f"\n{title}", *("  ".join(row) for row in [list(columns), *cells]), sep="\n")
         return

@@ -99,7 +99,18 @@ class PostgresServer:
         self.start()
 
     def start(self) -> None:
-        options = ["-p", str(self.port), "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100", "-c", "fsync=off"]
+        options = [
+            "-p",
+            str(self.port),
+            "-k",
+            "",
+            "-c",
+            "listen_addresses=127.0.0.1",
+            "-c",
+            "max_connections=100",
+            "-c",
+            "fsync=off",
+        ]
         self.process = subprocess.Popen(
             [find("postgres") or "", "-D", str(self.folder / "data"), *options], stderr=subprocess.DEVNULL, **self.user
         )

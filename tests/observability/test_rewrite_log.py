@@ -84,7 +84,7 @@ def test_log_drops_and_counts_rows_when_the_disk_hangs(tmp_path: Path) -> None:
 
 def test_log_names_the_option_whose_path_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigurationError, match="log.path"):
+    with pytest.raises(ConfigurationError, match=r"log\.path"):
         RewriteLog(LogSettings(path=tmp_path / "file" / "log.jsonl"))
 
 
