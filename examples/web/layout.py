@@ -32,7 +32,13 @@ def widgets(questions: list[list[str]]) -> dict[str, Any]:
     with gr.Row(equal_height=False):
         made["title"] = gr.Markdown(elem_id="title")
         made["language"] = gr.Radio(
-            list(LANGUAGES.items()), value="en", show_label=False, container=False, elem_id="language", scale=0
+            list(LANGUAGES.items()),
+            value="en",
+            show_label=False,
+            container=False,
+            elem_id="language",
+            scale=0,
+            min_width=220,
         )
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=360):
@@ -69,9 +75,8 @@ def _toggle(name: str) -> Any:
 
 def _right() -> dict[str, Any]:
     made: dict[str, Any] = {"turn": gr.Radio([], elem_id="turn"), "view": gr.HTML(elem_id="view")}
-    with gr.Group():
-        made["instead"] = gr.Textbox(elem_id="instead", lines=1, max_lines=3)
-        with gr.Row():
-            made |= {name: gr.Button(elem_id=name, size="sm") for name in ("search", "replay", "stock")}
+    made["instead"] = gr.Textbox(elem_id="instead", lines=1, max_lines=3)
+    with gr.Row():
+        made |= {name: gr.Button(elem_id=name, size="md", min_width=120) for name in ("search", "replay", "stock")}
     made["compared"] = gr.HTML(elem_id="compared")
     return made

@@ -174,7 +174,7 @@ def _pairs(pairs: Iterable[Piece]) -> str:
 
 def _found(found: str) -> str:
     role, _, rank = found.partition("#")
-    return f'{_role(role)}<span class="cp-quiet">#{escape(rank)}</span>'
+    return f'<span class="cp-found">{_role(role)}<span class="cp-quiet">#{escape(rank)}</span></span>'
 
 
 def _role(role: str) -> str:

@@ -70,7 +70,8 @@ class Panel:
             on(made["search"].click, self.instead, (*PLACE, "instead", *TOGGLES))
             on(made["instead"].submit, self.instead, (*PLACE, "instead", *TOGGLES))
             on(made["stock"].click, self.stock, PLACE)
-            on(made["reset"].click, self.reset, ("language",))
+            for emptied in (made["reset"].click, made["chat"].clear):
+                on(emptied, self.reset, ("language",))
         return page
 
     def greet(self, request: gr.Request) -> Changes:
