@@ -46,17 +46,17 @@ that the package reads every option.
 One frozen object holds every option. Where a value comes from, the first wins:
 
 1. keyword arguments: `CondensePlusSettings(retrieval={"dual": "never"})`
-2. the environment: `CONDENSE_PLUS_RETRIEVAL__DUAL=never` (section and option joined by two underscores; lists and tables as
-   JSON)
+2. the environment: `CONDENSE_PLUS_RETRIEVAL__DUAL=never` (section and option joined by two underscores; lists and
+   tables as JSON)
 3. `.env` in the working directory, with the same names
 4. a TOML file: `CONDENSE_PLUS_CONFIG=settings.toml`, or `CondensePlusSettings.from_toml("settings.toml")`
 5. `CondensePlusSettings.set_default(...)`, for the whole process
 
-One exception: `CONDENSE_PLUS_ENABLED=off` in the environment always wins, so that an operator can switch rewriting off. An
-unknown name and a value out of range raise `ConfigurationError` when the object is made, with the nearest valid name.
+One exception: `CONDENSE_PLUS_ENABLED=off` in the environment always wins, so that an operator can switch rewriting off.
+An unknown name and a value out of range raise `ConfigurationError` at once, with the nearest valid name.
 
-`CondensePlusSettings.stock()` gives the stock engine's behaviour; `settings.to_toml()` writes a file to start from. Models,
-retrievers and stores cannot be written to a file: they are [arguments of the engine](reference.md).
+`CondensePlusSettings.stock()` gives the stock engine's behaviour; `settings.to_toml()` writes a file to start from.
+Models, retrievers and stores cannot be written to a file: they are [arguments of the engine](reference.md).
 """
 
 

@@ -19,7 +19,8 @@ PACKAGE = Path(llama_index_condense_plus.__file__).parent
 
 def script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("settings_page", ROOT / "scripts" / "settings_page.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
