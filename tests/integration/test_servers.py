@@ -56,6 +56,11 @@ def start():
         worker.stop()
 
 
+def named(name, stores):
+    """Return a conversation's id that no other combination of stores uses."""
+    return "-".join([name, *(key.split("_")[1] for key in sorted(stores) if key.endswith("_URL"))])
+
+
 def check_history(history, acknowledged, asked):
     """Every acknowledged turn is there once, in order, with its own answer; no other one more than once."""
     messages = [turn["message"] for turn in history]
@@ -72,9 +77,9 @@ def test_two_workers_lose_and_double_nothing_in_alternating_turns(stores, start)
     n_turns = 500 if len(stores) == 4 else 60  # PostgreSQL and Redis together carry the long run
     asked = [f"What is the price of part number n{i} ?" for i in range(n_turns)]
     for i, message in enumerate(asked):
-        answer = workers[i % 2].ask("alternating", message)
+        answer = workers[i % 2].ask(named("alternating", stores), message)
         assert "error" not in answer, answer
-    history = workers[0].history("alternating")
+    history = workers[0].history(named("alternating", stores))
     assert [turn["message"] for turn in history] == asked
     check_history(history, asked, asked)
     assert all(turn["searched"] and turn["turn_id"] for turn in history)
@@ -86,14 +91,17 @@ async def test_simultaneous_turns_on_two_workers_are_never_interleaved(stores, s
     async with httpx.AsyncClient(timeout=120) as client:
         answers = await asyncio.gather(
             *(
-                client.post(f"{workers[i % 2].url}/conversations/together/messages", json={"message": message})
+                client.post(
+                    f"{workers[i % 2].url}/conversations/{named('together', stores)}/messages",
+                    json={"message": message},
+                )
                 for i, message in enumerate(asked)
             )
         )
     told = [events(answer) for answer in answers]
     acknowledged = {message for message, answer in zip(asked, told, strict=True) if "done" in answer}
     assert all("done" in answer or answer.get("status") == 409 for answer in told)
-    history = workers[0].history("together")
+    history = workers[0].history(named("together", stores))
     assert {turn["message"] for turn in history} == acknowledged
     for turn in history:
         number = turn["message"].split("number ")[1].split(" ")[0]
@@ -102,36 +110,40 @@ async def test_simultaneous_turns_on_two_workers_are_never_interleaved(stores, s
 
 def test_history_queries_and_cache_survive_a_killed_worker(stores, start):
     first, second = start(2, **stores, WORKER_TOKEN_DELAY_S="0.2")
-    first.ask("killed", "When is Falkner Hut open, part number n0 ?")
-    rewritten = first.ask("killed", "How many people can sleep there?")
+    first.ask(named("killed", stores), "When is Falkner Hut open, part number n0 ?")
+    rewritten = first.ask(named("killed", stores), "How many people can sleep there?")
     assert rewritten["trace"]["status"] == "rewritten", rewritten
 
     def left_alone():
         with pytest.raises(httpx.HTTPError):
-            first.ask("killed", "When is Tarn Hut open, part number n2 ?")
+            first.ask(named("killed", stores), "When is Tarn Hut open, part number n2 ?")
 
     reader = threading.Thread(target=left_alone)
     reader.start()
     time.sleep(0.6)
     first.kill()
     reader.join()
-    history = second.history("killed")
+    history = second.history(named("killed", stores))
     assert [turn["message"] for turn in history][-1] == "How many people can sleep there?"
     assert history[1]["turn_id"] == rewritten["trace"]["turn_id"]
-    assert "done" in second.ask("killed", "When is Larch Hut open, part number n3 ?")  # after the dead one's lease
-    assert len(second.history("killed")) == 3
-    second.ask("copy", "When is Falkner Hut open, part number n0 ?")
-    second.ask("copy", "How many people can sleep there?")
+    assert "done" in second.ask(
+        named("killed", stores), "When is Larch Hut open, part number n3 ?"
+    )  # after the dead one's lease
+    assert len(second.history(named("killed", stores))) == 3
+    second.ask(named("copy", stores), "When is Falkner Hut open, part number n0 ?")
+    second.ask(named("copy", stores), "How many people can sleep there?")
     assert "condense_plus_cache_hits_total 1" in second.client.get("/metrics").text
 
 
 def test_summary_is_shared_by_the_workers(stores, start):
     workers = start(2, **stores)
     for i in range(12):
-        workers[i % 2].ask("long", f"What is the price of the Falkner{i:02} part number n{i} in the spring catalogue ?")
+        workers[i % 2].ask(
+            named("long", stores), f"What is the price of the Falkner{i:02} part number n{i} in the spring catalogue ?"
+        )
         time.sleep(0.1)
-    assert len(workers[1].history("long")) == 12
-    follow_up = workers[1].ask("long", "How many people can sleep there, number n12 ?")
+    assert len(workers[1].history(named("long", stores))) == 12
+    follow_up = workers[1].ask(named("long", stores), "How many people can sleep there, number n12 ?")
     assert "done" in follow_up
 
 
