@@ -14,10 +14,11 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.llm import LLM
+from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.memory import BaseMemory
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.base import BasePromptTemplate
-from llama_index.core.query_engine import TransformQueryEngine
+from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine, TransformQueryEngine
 from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer
 from llama_index.core.settings import Settings
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
@@ -29,6 +30,7 @@ from llama_index_condense_plus.errors import ConfigurationError
 TESTED_VERSIONS = "0.14.5 to 0.14.25"
 """llama-index-core versions that the test suite ran with."""
 
+_ENGINES_WITH_PARTS = (RetrieverQueryEngine, CitationQueryEngine)
 _PARTS = ("_retriever", "_response_synthesizer", "_node_postprocessors")
 _warned: set[str] = set()
 
@@ -56,7 +58,7 @@ def has_retriever(query_engine: BaseQueryEngine) -> bool:
     """Return True if the engine retrieves, postprocesses and synthesizes with parts that a turn can replace."""
     inner = innermost(query_engine)
     found = [hasattr(inner, part) for part in _PARTS]
-    if any(found) and not all(found) and type(inner).__module__.startswith("llama_index.core"):
+    if not all(found) and isinstance(inner, _ENGINES_WITH_PARTS):
         warn_once(
             "parts",
             f"{type(inner).__name__} of llama-index-core {version('llama-index-core')} lacks "
@@ -89,31 +91,32 @@ def postprocessors_of(query_engine: BaseQueryEngine) -> Sequence[BaseNodePostpro
 
 
 def for_turn(
-    query_engine: BaseQueryEngine, retriever: BaseRetriever, synthesis: Synthesis, first: Any = None
+    query_engine: BaseQueryEngine, retriever: BaseRetriever, synthesis: Synthesis, postprocessors: Sequence[Any]
 ) -> BaseQueryEngine:
-    """Return a shallow copy of an engine, for one turn, with its retriever and its synthesizer replaced.
-
-    ``first``, if given, stands before the caller's postprocessors.
+    """Return a shallow copy of an engine, for one turn, with its retriever, synthesizer and postprocessors replaced.
 
     A copy, not a new engine: overridden methods, callbacks and query transforms go on working, and nothing that the
     engine's other users share is touched.
     """
     clone = copy.copy(query_engine)
     if isinstance(clone, TransformQueryEngine):
-        clone._query_engine = for_turn(clone._query_engine, retriever, synthesis, first)
+        clone._query_engine = for_turn(clone._query_engine, retriever, synthesis, postprocessors)
         return clone
     parts = cast("Any", clone)
     parts._retriever = retriever
     parts._response_synthesizer = synthesis
-    if first is not None:
-        parts._node_postprocessors = [first, *(parts._node_postprocessors or ())]
+    parts._node_postprocessors = list(postprocessors)
     return clone
 
 
 def synthesizer_for_turn(synthesizer: BaseSynthesizer, *, streaming: bool) -> BaseSynthesizer:
-    """Return a shallow copy of a synthesizer with its own streaming flag; off for one that cannot stream."""
+    """Return a shallow copy of a synthesizer with its own streaming flag.
+
+    Off for one that cannot stream: core streams nothing, or objects in place of text, for structured output.
+    """
     clone = copy.copy(synthesizer)
-    clone._streaming = streaming and not isinstance(synthesizer, Accumulate)
+    structured = getattr(synthesizer, "_output_cls", None) is not None or isinstance(synthesizer._llm, StructuredLLM)
+    clone._streaming = streaming and not structured and not isinstance(synthesizer, Accumulate)
     return clone
 
 

@@ -123,7 +123,7 @@ class PrefixedPromptTemplate(BasePromptTemplate):  # type: ignore[no-redef]  # i
 
 @dataclass
 class TurnSynthesis:
-    """The synthesizer of one turn: answers the answer query, from at most ``top_k`` nodes, after recent turns."""
+    """The synthesizer of one turn: answers the answer query after recent turns."""
 
     synthesizer: BaseSynthesizer
     """The caller's synthesizer."""
@@ -131,8 +131,6 @@ class TurnSynthesis:
     """What to answer; the query that was searched stays with retriever and postprocessors."""
     before: Sequence[ChatMessage] = ()
     """Messages before the synthesizer's own prompts."""
-    top_k: int | None = None
-    """Most nodes that are read."""
     streaming: bool = False
     """Whether to stream."""
     on_begin: Callable[[], None] = lambda: None
@@ -141,12 +139,12 @@ class TurnSynthesis:
     def synthesize(self, query: QueryBundle, nodes: list[NodeWithScore], **kwargs: Any) -> Any:
         """Answer from the nodes."""
         self._begin(nodes)
-        return self._ready().synthesize(query=self._asked(query), nodes=nodes[: self.top_k], **kwargs)
+        return self._ready().synthesize(query=self._asked(query), nodes=nodes, **kwargs)
 
     async def asynthesize(self, query: QueryBundle, nodes: list[NodeWithScore], **kwargs: Any) -> Any:
         """Answer from the nodes."""
         self._begin(nodes)
-        return await self._ready().asynthesize(query=self._asked(query), nodes=nodes[: self.top_k], **kwargs)
+        return await self._ready().asynthesize(query=self._asked(query), nodes=nodes, **kwargs)
 
     def _begin(self, nodes: Sequence[NodeWithScore]) -> None:
         if nodes:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.postprocessor import (
+    AutoPrevNextNodePostprocessor,
+    LongContextReorder,
+    PrevNextNodePostprocessor,
+)
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus import _compat
@@ -20,6 +25,10 @@ from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.answering import TurnSynthesis
 from llama_index_condense_plus.turn.finding import Found
 from llama_index_condense_plus.types import PlannedQuery, QueryRole, RankedList
+
+ARRANGERS = (LongContextReorder, PrevNextNodePostprocessor, AutoPrevNextNodePostprocessor)
+"""Postprocessors that choose nothing: they add neighbours or put the best nodes at both ends, so the surplus that
+rerankers choose from is cut before them."""
 
 
 @dataclass
@@ -36,7 +45,6 @@ class TurnSearch:
     """What to search."""
     lists: tuple[RankedList, ...] = ()
     """What each query found."""
-    _top_k: int | None = field(default=None, repr=False)
 
     @property
     def bundle(self) -> QueryBundle:
@@ -64,26 +72,25 @@ class TurnSearch:
             streaming: whether the answer is streamed.
             on_answer: called when the nodes are there and the answer begins.
         """
+        postprocessors = _compat.postprocessors_of(self.query_engine)
+        n_choosing = next((i for i, p in enumerate(postprocessors) if isinstance(p, ARRANGERS)), len(postprocessors))
+        choosing, arranging = postprocessors[:n_choosing], postprocessors[n_choosing:]
         retriever = PlanRetriever(
             dict(self.retrievers),
             plan=self.found.plan,
             settings=self.settings,
             prefetched=self._wanted(),
-            for_postprocessors=True,
+            for_postprocessors=bool(choosing),
             observe=self.observe,
         )
-        self._top_k = retriever.similarity_top_k
-        synthesis = TurnSynthesis(
-            _compat.synthesizer_of(self.query_engine), asked, before, self._top_k, streaming, on_answer
-        )
+        synthesis = TurnSynthesis(_compat.synthesizer_of(self.query_engine), asked, before, streaming, on_answer)
         if self._is_plain():
             only = cast(BaseRetriever, _Direct(next(iter(self.retrievers.values()))))
-            return _compat.for_turn(self.query_engine, only, synthesis, first=_Recorder(self))
-        return _compat.for_turn(self.query_engine, retriever, synthesis)
-
-    def cut(self, nodes: Sequence[NodeWithScore]) -> tuple[NodeWithScore, ...]:
-        """Return the nodes that an answer reads."""
-        return tuple(nodes[: self._top_k])
+            cut = [_Cut(self, self.settings.fusion.top_k)] if self.settings.fusion.top_k else []
+            around = [_Recorder(self), *choosing, *cut, *arranging]
+            return _compat.for_turn(self.query_engine, only, synthesis, around)
+        cut = [_Cut(self, retriever.similarity_top_k)] if choosing else []
+        return _compat.for_turn(self.query_engine, retriever, synthesis, [*choosing, *cut, *arranging])
 
     def _is_plain(self) -> bool:
         """One query, one retriever, nothing begun: LlamaIndex's own path, and its own events."""
@@ -136,6 +143,24 @@ class _Recorder:
         only = self.search.found.plan.queries[0]
         self.search.observe([RankedList(only, tuple(nodes), source=next(iter(self.search.retrievers)))])
         return nodes
+
+    async def apostprocess_nodes(self, nodes: list[NodeWithScore], **_: Any) -> list[NodeWithScore]:
+        return self.postprocess_nodes(nodes)
+
+
+@dataclass
+class _Cut:
+    """Stands behind the postprocessors that choose and keeps ``top_k`` nodes, or all if they brought new ones."""
+
+    search: TurnSearch
+    top_k: int | None
+
+    def postprocess_nodes(self, nodes: list[NodeWithScore], **_: Any) -> list[NodeWithScore]:
+        lists = [ranked.nodes for ranked in self.search.lists if ranked.used]
+        known = {node.node.node_id for found in lists for node in found}
+        if any(node.node.node_id not in known for node in nodes):
+            return nodes
+        return nodes[: self.top_k or max(map(len, lists), default=None)]
 
     async def apostprocess_nodes(self, nodes: list[NodeWithScore], **_: Any) -> list[NodeWithScore]:
         return self.postprocess_nodes(nodes)

@@ -113,7 +113,7 @@ class Turn:
             nodes = yield Search(search.engine(found.result.query), search.bundle)
         finally:
             finder.cancel()
-        return self._trace(found, search, "", search.cut(nodes))
+        return self._trace(found, search, "", tuple(nodes))
 
     def _read(self, commit: Commit) -> Flow[tuple[str, list[ChatMessage]]]:
         request, memory = self.request, self.conversation.memory
