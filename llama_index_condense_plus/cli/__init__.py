@@ -6,7 +6,7 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from llama_index_condense_plus._version import __version__
 
@@ -15,6 +15,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("llama_index_condense_plus.cli.ask", "chat over a folder of your own files"),
     "explain": ("llama_index_condense_plus.cli.explain", "show how a question would be searched, and why"),
     "eval": ("llama_index_condense_plus.evaluation.commands", "measure engines on conversations, and report"),
+    "log": ("llama_index_condense_plus.cli.log", "summarise, filter and export the rewrite log"),
+    "train": ("llama_index_condense_plus.cli.train", "train the gate on your own conversations"),
+    "completions": ("llama_index_condense_plus.cli.completions", "print a shell's completion script"),
 }
 """Command → the module with its ``configure(parser)`` and ``run(arguments) -> int``, and its line in the help."""
 
@@ -32,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0, 1 for a failure that the command reports, 2 for wrong options, 130 when interrupted.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser(words[0] if words else "")
+    parser = _parser(words[:1])
     parsed = parser.parse_args(words)
     if not parsed.command:
         parser.print_help()
@@ -51,8 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _parser(command: str) -> argparse.ArgumentParser:
-    """Return the parser; only the called command's module is loaded for its options."""
+def full_parser() -> argparse.ArgumentParser:
+    """Return the parser with every command's options."""
+    return _parser(COMMANDS)
+
+
+def _parser(loaded: Collection[str]) -> argparse.ArgumentParser:
+    """Return the parser; only the named commands' modules are loaded for their options."""
     parser = argparse.ArgumentParser(
         prog="condense-plus",
         description="Multi-turn RAG in LlamaIndex that finds the right passage.",
@@ -68,6 +76,6 @@ def _parser(command: str) -> argparse.ArgumentParser:
             description=help_text[0].upper() + help_text[1:] + ".",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if name == command:
+        if name in loaded:
             importlib.import_module(module).configure(added)
     return parser

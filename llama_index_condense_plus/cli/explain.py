@@ -10,7 +10,9 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.llms import MockLLM
@@ -26,12 +28,14 @@ from llama_index_condense_plus.cli.options import (
 )
 from llama_index_condense_plus.cli.requirements import require
 from llama_index_condense_plus.demo.reasons import reasons
+from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.settings import CondensePlusSettings
 
 EXAMPLES = """examples:
   printf '%s\\n' "Which plans are there?" "Basic and Pro." | condense-plus explain "And the price of Pro?" --history -
   condense-plus explain "那它的价格呢？" --history conversation.jsonl --docs manual/ --json
+  condense-plus explain "And its price?" --history talk.txt --docs manual/ --instead "What is the price of Pro?"
 
 The conversation is plain text, one message a line, user and assistant in turn, or JSON with role and content.
 """
@@ -47,12 +51,38 @@ class NothingToSearch(BaseRetriever):
         return []
 
 
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """What the question finds that a person completed: if it finds the answer, the rewrite is to blame."""
+
+    question: str
+    """The person's words."""
+    nodes: tuple[NodeWithScore, ...]
+    """What they find, best first."""
+
+    def ranks(self, trace: CondenseTrace) -> list[int | None]:
+        """Return for each node its rank in the turn's own result; None where the turn did not find it."""
+        found = {node.node.node_id: rank for rank, node in enumerate(trace.nodes, 1)}
+        return [found.get(node.node.node_id) for node in self.nodes]
+
+    def to_dict(self, trace: CondenseTrace) -> dict[str, Any]:
+        """Return plain, JSON-safe values."""
+        nodes = [
+            {"id": node.node.node_id, "score": node.score, "text": _one_line(node), "rank_in_turn": rank}
+            for node, rank in zip(self.nodes, self.ranks(trace), strict=True)
+        ]
+        return {"query": self.question, "nodes": nodes}
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = EXAMPLES
     parser.add_argument("question", help="the user's words")
     parser.add_argument("--history", metavar="FILE", help="the conversation so far; - reads standard input")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="search the files of this folder too")
+    parser.add_argument(
+        "--instead", metavar="QUESTION", help="search this question too, completed by hand: would it find the answer?"
+    )
     parser.add_argument("--settings", metavar="FILE", help="a TOML file with settings")
     add_embedding_option(parser)
     add_model_options(parser)
@@ -61,6 +91,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain one question."""
+    if arguments.instead is not None and not (arguments.docs and arguments.instead.strip()):
+        raise ConfigurationError("--instead is a question to search, and needs --docs: something to search in.")
     history = read_history(arguments.history)
     llm = model_choice(arguments).load()
     overrides = {} if llm else {"rewrite": {"chain": ("rules", "original")}}
@@ -73,22 +105,24 @@ def run(arguments: argparse.Namespace) -> int:
             retriever=retriever, llm=MockLLM(), condense_llm=llm, settings=settings
         )
         trace = engine.explain(arguments.question, chat_history=history)
+        by_hand = ByHand(arguments.instead, tuple(retriever.retrieve(arguments.instead))) if arguments.instead else None
     if arguments.json:
-        print(json.dumps(trace.to_dict(), ensure_ascii=False, indent=2))
+        found = {"instead": by_hand.to_dict(trace)} if by_hand else {}
+        print(json.dumps(trace.to_dict() | found, ensure_ascii=False, indent=2))
     else:
-        print(
-            as_text(trace, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ, searched=bool(arguments.docs))
-        )
+        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        print(as_text(trace, colour=colour, searched=bool(arguments.docs), by_hand=by_hand))
     return 0
 
 
-def as_text(trace: CondenseTrace, *, colour: bool, searched: bool) -> str:
+def as_text(trace: CondenseTrace, *, colour: bool, searched: bool, by_hand: ByHand | None = None) -> str:
     """Return a trace as a tree in plain text.
 
     Args:
         trace: what ``explain`` returned.
         colour: mark the words that went and came with ANSI colours, else with ``[-…-]`` and ``{+…+}``.
         searched: show what was found.
+        by_hand: what the question completed by hand found, shown below.
     """
     lines = [trace.message, f"├─ {'change':9} {difference(trace.message, trace.search_query, colour=colour)}"]
     lines += [f"├─ {label:9} {words}" for label, words in reasons(trace) if searched or words != "empty_retrieval"]
@@ -96,6 +130,11 @@ def as_text(trace: CondenseTrace, *, colour: bool, searched: bool) -> str:
         for rank, node in enumerate(trace.nodes, 1):
             found_by = ", ".join(trace.provenance.get(node.node.node_id, ()))
             lines.append(f"├─ {f'found {rank}':9} {_one_line(node)}  ({found_by})")
+    if by_hand:
+        lines.append(f"├─ {'instead':9} {difference(trace.search_query, by_hand.question, colour=colour)}")
+        for node, place in zip(by_hand.nodes, by_hand.ranks(trace), strict=True):
+            seen = f"found {place} above" if place else "not found above"
+            lines.append(f"├─ {'':9} {_one_line(node)}  ({seen})")
     lines[-1] = lines[-1].replace("├", "└", 1)
     return "\n".join(lines)
 

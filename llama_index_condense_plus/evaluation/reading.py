@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -24,11 +24,16 @@ class DataFileError(CondensePlusError, ValueError):
         super().__init__(f"{path}{'' if line is None else f', line {line}'}: {reason}")
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+OnError = Callable[["DataFileError"], None]
+"""Is told of a bad line, which is then passed over."""
+
+
+def read_lines(path: Path, on_error: OnError | None = None) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line that is not blank; a byte order mark is passed over.
 
     Args:
         path: a UTF-8 file, gzip-compressed if its name ends in ``.gz``.
+        on_error: is told of bad lines; none: the first one is raised.
 
     Raises:
         DataFileError: the file cannot be read, a line is not UTF-8, or longer than ``MAX_LINE_BYTES``.
@@ -38,26 +43,41 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             number = 0
             while raw := handle.readline(MAX_LINE_BYTES + 1):
                 number += 1
-                if len(raw) > MAX_LINE_BYTES:
-                    raise DataFileError(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
-                if text := _decoded(path, number, raw).strip():
+                try:
+                    if len(raw) > MAX_LINE_BYTES:
+                        raise DataFileError(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
+                    text = _decoded(path, number, raw).strip()
+                except DataFileError as error:
+                    _refuse(error, on_error)
+                    while raw and not raw.endswith(b"\n"):
+                        raw = handle.readline(MAX_LINE_BYTES)
+                    continue
+                if text:
                     yield number, text
     except (OSError, EOFError) as error:
         raise DataFileError(path, None, f"cannot be read: {error}") from None
 
 
-def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(path: Path, on_error: OnError | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line number and object of each line of a JSON Lines file.
+
+    Args:
+        path: the file.
+        on_error: is told of bad lines; none: the first one is raised.
 
     Raises:
         DataFileError: a line is no JSON object, or the file holds none.
     """
     found = False
-    for number, text in read_lines(path):
+    for number, text in read_lines(path, on_error):
         found = True
-        value = _parsed(path, number, text)
-        if not isinstance(value, dict):
-            raise DataFileError(path, number, f"an object is expected, not {_name(value)}")
+        try:
+            value = _parsed(path, number, text)
+            if not isinstance(value, dict):
+                raise DataFileError(path, number, f"an object is expected, not {_name(value)}")
+        except DataFileError as error:
+            _refuse(error, on_error)
+            continue
         yield number, value
     if not found:
         raise DataFileError(path, None, "the file is empty")
@@ -136,6 +156,12 @@ class Fields:
         """Raise if there is a field of another name."""
         if unknown := sorted(set(self._values) - set(known)):
             raise self.error(f"unknown field {self._place}{unknown[0]}; known are {', '.join(known)}")
+
+
+def _refuse(error: DataFileError, on_error: OnError | None) -> None:
+    if on_error is None:
+        raise error
+    on_error(error)
 
 
 def _open(path: Path) -> BinaryIO:

@@ -114,15 +114,17 @@ class RewriteLog:
 
     def _row(self, trace: CondenseTrace, conversation: str) -> dict[str, Any]:
         row = trace.to_dict()
-        rewrite, window = row["rewrite"], row["window"]
+        rewrite, window = row["rewrite"], trace.window
         return {
             "kind": "turn",
             "turn_id": trace.turn_id,
             "conversation": hash_of(conversation) if conversation else "",
             "original": self._words(trace.message),
             "rewritten": self._words(trace.search_query),
-            "window": self._words(window["text"]),
-            "entities": [self._words(name) for name in window["entities"]],
+            "content": self._settings.content,
+            "window": [{"role": message.role, "content": self._words(message.text)} for message in window.messages],
+            "summary": self._words(window.summary),
+            "entities": [self._words(entity.text) for entity in window.entities],
             "decision": {**row["decision"], "cues": [self._cue(cue) for cue in row["decision"]["cues"]]},
             "status": rewrite["status"],
             "rewriter": rewrite["rewriter"],

@@ -111,3 +111,27 @@ def test_explain_searches_a_folder(tmp_path, capsys):
     assert cli.main(arguments) == 0
     found = [line for line in capsys.readouterr().out.splitlines() if "found 1" in line]
     assert "Kestrel costs" in found[0]
+
+
+def test_explain_searches_the_question_completed_by_hand(tmp_path, history, capsys):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("The Kestrel costs 2,450 euros.")
+    (tmp_path / "docs" / "b.txt").write_text("The hut sleeps twelve.")
+    arguments = ["explain", "How many beds?", "--docs", str(tmp_path / "docs"), "--embed-model", "ngrams"]
+    arguments += ["--history", history, "--instead", "What does the Kestrel cost?"]
+    assert cli.main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (start,) = [number for number, line in enumerate(lines) if line[3:].startswith("instead")]
+    assert "{+Kestrel" in lines[start]
+    assert "Kestrel costs" in lines[start + 1]
+    assert " above)" in lines[start + 1]
+    assert lines[-1].startswith("└─")
+    assert cli.main([*arguments, "--json"]) == 0
+    by_hand = json.loads(capsys.readouterr().out)["instead"]
+    assert by_hand["query"] == "What does the Kestrel cost?"
+    assert "Kestrel" in by_hand["nodes"][0]["text"]
+
+
+def test_explain_needs_files_for_the_question_completed_by_hand(capsys):
+    assert cli.main(["explain", "q", "--instead", "What does the Kestrel cost?"]) == cli.USAGE_ERROR
+    assert "--docs" in capsys.readouterr().err

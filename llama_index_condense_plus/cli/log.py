@@ -1,0 +1,126 @@
+"""``condense-plus log``: what a rewrite log shows, and its turns as cases or training rows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from llama_index_condense_plus.cli.options import add_json_option
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.evaluation.log_summary import as_lines, summarise
+from llama_index_condense_plus.evaluation.logged import Turn, TurnFilter, as_case, as_training_row, read_turns
+from llama_index_condense_plus.evaluation.reading import DataFileError
+from llama_index_condense_plus.types import RewriteStatus, TriggerReason
+
+EXAMPLES = """examples:
+  condense-plus log summary condense-plus.jsonl
+  condense-plus log rows condense-plus.jsonl --guard new_entity --since 2026-01-31
+  condense-plus log rows condense-plus.jsonl --status rewritten --sample 20 --json
+  condense-plus log cases condense-plus.jsonl --reason pronoun --output cases.jsonl     then: condense-plus eval --data
+  condense-plus log training condense-plus.jsonl --output rows.jsonl                    then: condense-plus train
+
+Rotated files (condense-plus.jsonl.1, …) are read too. Cases and training rows need log.content = "full"; turns that
+were skipped have a label only if log.shadow_rate chose them, or if somebody thumbed them up.
+"""
+EXPORTS: dict[str, Callable[[Turn], dict[str, Any] | None]] = {"cases": as_case, "training": as_training_row}
+"""What turns can be exported as."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = EXAMPLES
+    parser.add_argument("action", choices=("summary", "rows", *EXPORTS), help="what to show, or to export")
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="the rewrite log; of several, all")
+    which = parser.add_argument_group("which turns")
+    statuses, reasons = ([item.value for item in kind] for kind in (RewriteStatus, TriggerReason))
+    which.add_argument("--status", action="append", default=[], choices=statuses, help="how the rewrite ended")
+    which.add_argument("--reason", action="append", default=[], choices=reasons, help="why the gate decided so")
+    which.add_argument("--guard", action="append", default=[], metavar="NAME", help="a guard that failed")
+    which.add_argument("--since", type=_time, metavar="TIME", help="from this time on: 2026-01-31 or 2026-01-31T09:30")
+    which.add_argument("--until", type=_time, metavar="TIME", help="before this time")
+    which.add_argument("--sample", type=int, metavar="N", help="this many of them, by chance")
+    which.add_argument("--seed", type=int, default=0, metavar="N", help="another seed, another sample (default 0)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write here; it appears complete or not at all")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the log and show or export what is wanted."""
+    bad: list[str] = []
+
+    def note(error: DataFileError) -> None:
+        bad.append(str(error))
+        print(f"condense-plus log: passed over {error}", file=sys.stderr)
+
+    turns = _chosen(arguments, read_turns(arguments.files, note))
+    if arguments.action == "summary":
+        summary = {**summarise(turns), "bad_lines": len(bad)}
+        text = json.dumps(summary, ensure_ascii=False, indent=2) if arguments.json else "\n".join(as_lines(summary))
+    elif arguments.action == "rows":
+        text = "\n".join(_json(_with_labels(turn)) if arguments.json else _readable(turn) for turn in turns)
+    else:
+        rows = [row for row in map(EXPORTS[arguments.action], turns) if row is not None]
+        print(
+            f"{len(rows)} rows; {len(turns) - len(rows)} turns have no words, no label or no history", file=sys.stderr
+        )
+        text = "\n".join(map(_json, rows))
+    _put(text, arguments.output)
+    return 0
+
+
+def _chosen(arguments: argparse.Namespace, turns: Iterable[Turn]) -> list[Turn]:
+    wanted = TurnFilter(arguments.status, arguments.reason, arguments.guard, arguments.since, arguments.until)
+    chosen = [turn for turn in turns if wanted.wants(turn)]
+    if arguments.sample is None or arguments.sample >= len(chosen):
+        return chosen
+    if arguments.sample < 1:
+        raise ConfigurationError("--sample is at least 1.")
+    picked = random.Random(arguments.seed).sample(range(len(chosen)), arguments.sample)  # noqa: S311 - no secrecy
+    return [chosen[index] for index in sorted(picked)]
+
+
+def _with_labels(turn: Turn) -> dict[str, Any]:
+    return {**turn.row, "need": turn.need, "good": turn.good}
+
+
+def _readable(turn: Turn) -> str:
+    row = turn.row
+    when = datetime.fromtimestamp(row["time"]).astimezone().isoformat(" ", "seconds")
+    change = row["original"] if row["original"] == row["rewritten"] else f"{row['original']} → {row['rewritten']}"
+    ended = row["status"] if row["status"] == "skipped" else f"{row['status']} by {row['rewriter']}"
+    notes = [row["decision"]["reason"], ended, *turn.failed_guards]
+    if turn.shadow and turn.need:
+        notes.append(f"missed: {turn.shadow['rewritten']}")
+    if turn.good is not None:
+        notes.append("thumbs up" if turn.good else "thumbs down")
+    return f"{when}  {change}  ({', '.join(notes)})"
+
+
+def _json(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False)
+
+
+def _put(text: str, output: Path | None) -> None:
+    if output is None:
+        if text:
+            print(text)
+        return
+    part = output.with_name(f"{output.name}.part")
+    try:
+        part.write_text(f"{text}\n" if text else "", encoding="utf-8")
+        part.replace(output)
+    except OSError as error:
+        raise ConfigurationError(f"--output: cannot write {output}: {error}") from None
+
+
+def _time(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-01-31 or 2026-01-31T09:30") from None

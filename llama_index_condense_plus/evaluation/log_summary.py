@@ -1,0 +1,83 @@
+"""What a rewrite log shows as a whole: counts by reason, guard and what users keep referring to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from llama_index_condense_plus.evaluation.logged import Turn
+
+MOST = 10
+"""How many of the most frequent references, entities and warnings are shown."""
+REFERRING = ("pronoun", "bound_pronoun", "empty_reference", "back_reference", "ordinal", "comparison")
+"""Cues whose words refer to something said before."""
+
+
+def summarise(turns: Sequence[Turn]) -> dict[str, Any]:
+    """Return counts over turns: JSON-safe tables, the most frequent first.
+
+    ``references`` are the words that referred back, ``entities`` what rewrites put in their place,
+    ``guards`` the turns in which a guard failed, ``missed`` the skipped turns whose background rewrite added something.
+    """
+    rows = [turn.row for turn in turns]
+    shadows = [turn for turn in turns if turn.shadow]
+    times = sorted(row["time"] for row in rows)
+    return {
+        "turns": len(turns),
+        "conversations": len({row["conversation"] for row in rows}),
+        "from": _iso(times[0]) if times else None,
+        "to": _iso(times[-1]) if times else None,
+        "status": _table(row["status"] for row in rows),
+        "reason": _table(row["decision"]["reason"] for row in rows),
+        "rewriter": _table(row["rewriter"] for row in rows if row["decision"].get("rewrite")),
+        "guards": _table(guard for turn in turns for guard in turn.failed_guards),
+        "references": _table(
+            (cue["text"].lower() for row in rows for cue in row["decision"]["cues"] if cue["name"] in REFERRING), MOST
+        ),
+        "entities": _table((name for turn in turns for name in _put_in(turn)), MOST),
+        "warnings": _table((str(warning) for row in rows for warning in row["warnings"]), MOST),
+        "cache_hits": sum(row["cache_hit"] for row in rows),
+        "shadow": {"turns": len(shadows), "missed": sum(bool(turn.need) for turn in shadows)},
+        "feedback": {
+            "good": sum(turn.good is True for turn in turns),
+            "bad": sum(turn.good is False for turn in turns),
+        },
+        "rewrite_s": _quantiles([row["timings"]["rewrite"] for row in rows if row["attempts"]]),
+    }
+
+
+def as_lines(summary: dict[str, Any]) -> list[str]:
+    """Return a summary for reading."""
+    lines = [f"{summary['turns']} turns in {summary['conversations']} conversations"]
+    if summary["turns"]:
+        lines[0] += f", {summary['from']} to {summary['to']}"
+    for name, value in summary.items():
+        if not isinstance(value, dict) or not any(value.values()):
+            continue
+        lines += ["", name]
+        width = max(map(len, value))
+        lines += [f"  {key:{width}}  {count}" for key, count in value.items()]
+    return lines
+
+
+def _put_in(turn: Turn) -> list[str]:
+    """Return the known names that the rewrite holds and the question does not."""
+    before, after = turn.row["original"], turn.row["rewritten"]
+    return [name for name in turn.row["entities"] if name and name in after and name not in before]
+
+
+def _table(values: Any, most: int | None = None) -> dict[str, int]:
+    return {value: count for value, count in Counter(values).most_common(most) if value}
+
+
+def _quantiles(values: list[float]) -> dict[str, float]:
+    ordered = sorted(values)
+    if not ordered:
+        return {}
+    return {name: round(ordered[int(share * (len(ordered) - 1))], 3) for name, share in (("p50", 0.5), ("p95", 0.95))}
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")

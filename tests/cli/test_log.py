@@ -1,0 +1,111 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, cli
+from llama_index_condense_plus.evaluation.cases import load_dataset
+from tests.evaluation.log_rows import feedback, shadow, turn, write
+from tests.fakes import ScriptedLLM, query_engine
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    rows = [
+        turn("a", time=1_700_000_000),
+        turn("b", time=1_750_000_000, refused_by="new_entity"),
+        turn("c", time=1_760_000_000, status="skipped", reason="self_contained", rewritten="And its price?", cues=[]),
+        shadow("c", time=1_760_000_001),
+        feedback("a", good=True),
+    ]
+    return str(write(tmp_path / "log.jsonl", rows))
+
+
+def printed_rows(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    assert cli.main(["log", *arguments]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_log_summary_groups(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["log", "summary", log]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("3 turns in 1 conversations, 2023-11-14")
+    for words in ("self_contained  1", "new_entity  1", "GTE-3000  2", "missed  1"):
+        assert words in shown
+    assert cli.main(["log", "summary", log, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["guards"] == {"new_entity": 1}
+
+
+def test_log_rows_reads_well(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["log", "rows", log]) == 0
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert "And its price? → What is the price of the GTE-3000?" in first
+    assert first.endswith("(pronoun, rewritten by rules, thumbs up)")
+    assert "new_entity" in second
+    assert "missed: What is the price of the GTE-3000?" in third
+
+
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        (["--guard", "new_entity"], ["b"]),
+        (["--reason", "pronoun", "--status", "rewritten"], ["a", "b"]),
+        (["--since", "2025-01-01", "--until", "2025-09-01T00:00:00+00:00"], ["b"]),
+    ],
+)
+def test_log_rows_filters(log: str, options: list[str], ids: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert [row["turn_id"] for row in printed_rows(["rows", log, "--json", *options], capsys)] == ids
+
+
+def test_log_samples_alike_with_one_seed(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["rows", log, "--json", "--sample", "2", "--seed", "7"]
+    first = printed_rows(arguments, capsys)
+    assert len(first) == 2
+    assert printed_rows(arguments, capsys) == first
+
+
+def test_log_writes_cases_that_eval_reads(log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "cases.jsonl"
+    assert cli.main(["log", "cases", log, "--output", str(output)]) == 0
+    assert [case.id for case in load_dataset(output).cases] == ["a", "b", "c"]
+    assert "3 rows" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".part"] == []
+
+
+def test_log_says_which_line_is_bad(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(turn("a")) + '\n{"kind": "turn", \n')
+    assert cli.main(["log", "summary", str(path), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert f"{path}, line 2: not JSON" in captured.err
+    assert json.loads(captured.out)["bad_lines"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["summary", "/nowhere.jsonl"], "/nowhere.jsonl"), (["rows", "LOG", "--sample", "0"], "--sample")],
+)
+def test_log_refuses_what_cannot_be(
+    log: str, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["log", *[log if word == "LOG" else word for word in arguments]]) == cli.USAGE_ERROR
+    assert words in capsys.readouterr().err
+
+
+def test_log_reads_what_the_engine_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("concurrent_log_handler")
+    path = tmp_path / "log.jsonl"
+    settings = CondensePlusSettings(log={"enabled": True, "path": path})
+    llm = ScriptedLLM(rewrite="What is the warranty of the GTE-3000?")
+    engine = CondensePlusChatEngine.from_defaults(query_engine(llm=llm), settings=settings)
+    engine.chat("How much is the GTE-3000?")
+    engine.chat("And its warranty?")
+    engine._log.close()  # type: ignore[union-attr]
+    (row,) = printed_rows(["training", str(path)], capsys)
+    assert row["message"] == "And its warranty?"
+    assert row["need"] is True
+    assert row["history"] == [
+        {"role": "user", "content": "How much is the GTE-3000?"},
+        {"role": "assistant", "content": "the answer"},
+    ]

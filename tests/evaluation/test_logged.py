@@ -1,0 +1,141 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llama_index_condense_plus.evaluation.cases import load_dataset
+from llama_index_condense_plus.evaluation.log_summary import summarise
+from llama_index_condense_plus.evaluation.logged import (
+    TurnFilter,
+    as_case,
+    as_training_row,
+    files_of,
+    read_turns,
+)
+from llama_index_condense_plus.evaluation.reading import DataFileError
+from tests.evaluation.log_rows import feedback, shadow, turn, write
+
+
+def read(tmp_path: Path, *rows: dict[str, Any]) -> list[Any]:
+    return read_turns([write(tmp_path / "log.jsonl", rows)])
+
+
+@pytest.mark.parametrize(
+    ("rows", "need"),
+    [
+        ([turn("a")], True),
+        ([turn("a", status="unchanged")], False),
+        ([turn("a", status="skipped")], None),
+        ([turn("a", status="failed")], None),
+        ([turn("a", status="skipped"), shadow("a")], True),
+        ([shadow("a", status="unchanged"), turn("a", status="skipped")], False),
+        ([turn("a", status="skipped"), feedback("a", good=True)], False),
+        ([turn("a"), feedback("a", good=True), feedback("a", good=False)], None),
+        ([turn("a", status="unchanged", refused_by="diff_ratio.retention")], None),
+    ],
+)
+def test_need_is_what_the_log_shows(tmp_path: Path, rows: list[dict[str, Any]], need: bool | None) -> None:
+    (read_one,) = read(tmp_path, *rows)
+    assert read_one.need is need
+
+
+def test_read_turns_reads_rotated_files_oldest_first(tmp_path: Path) -> None:
+    for name in ("log.jsonl.10", "log.jsonl.2", "log.jsonl.1", "log.jsonl"):
+        write(tmp_path / name, [turn(name)])
+    (tmp_path / "log.jsonl.lock").touch()
+    assert [t.row["turn_id"] for t in read_turns([tmp_path / "log.jsonl"])] == [
+        "log.jsonl.10",
+        "log.jsonl.2",
+        "log.jsonl.1",
+        "log.jsonl",
+    ]
+
+
+def test_files_of_a_log_that_was_just_rotated_are_the_rotated_ones(tmp_path: Path) -> None:
+    write(tmp_path / "log.jsonl.1", [turn("a")])
+    assert files_of(tmp_path / "log.jsonl") == [tmp_path / "log.jsonl.1"]
+
+
+def test_read_turns_tells_of_bad_lines_and_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    good = json.dumps(turn("a")).encode()
+    lines = [b'{"kind": "tur', b"\xff\xfe", b'{"kind": "other", "time": 1}', b'{"kind": "turn"}', b"[1]", good]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    errors: list[DataFileError] = []
+    assert [t.row["turn_id"] for t in read_turns([path], errors.append)] == ["a"]
+    assert [error.line for error in errors] == [1, 2, 3, 4, 5]
+    assert all(str(path) in str(error) and error.reason for error in errors)
+    with pytest.raises(DataFileError, match="line 1: not JSON"):
+        read_turns([path])
+
+
+def test_read_turns_passes_over_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("llama_index_condense_plus.evaluation.reading.MAX_LINE_BYTES", 2000)
+    path = tmp_path / "log.jsonl"
+    path.write_text("x" * 9000 + "\n" + json.dumps(turn("a")) + "\n")
+    errors: list[DataFileError] = []
+    assert [t.row["turn_id"] for t in read_turns([path], errors.append)] == ["a"]
+    assert [error.line for error in errors] == [1]
+
+
+def test_as_case_is_a_case_that_eval_reads(tmp_path: Path) -> None:
+    (read_one,) = read(tmp_path, turn("a", original="And its price?", rewritten="The price of the GTE-3000?"))
+    case = as_case(read_one)
+    assert case is not None
+    (loaded,) = load_dataset(write(tmp_path / "cases.jsonl", [case])).cases
+    assert (loaded.question, loaded.accepted_rewrites) == ("And its price?", ("The price of the GTE-3000?",))
+    assert loaded.needs_rewrite is True
+    assert [message.role for message in loaded.history] == ["user", "assistant"]
+
+
+@pytest.mark.parametrize("change", [{"content": "hashed"}, {"window": []}, {"status": "rejected"}])
+def test_a_turn_without_words_history_or_label_is_not_exported(tmp_path: Path, change: dict[str, Any]) -> None:
+    (read_one,) = read(tmp_path, turn("a") | change)
+    assert as_case(read_one) is None
+    assert as_training_row(read_one) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        (TurnFilter(), ["a", "b", "c"]),
+        (TurnFilter(statuses=["skipped"]), ["c"]),
+        (TurnFilter(reasons=["short"]), ["b"]),
+        (TurnFilter(guards=["preservation"]), ["b"]),
+        (TurnFilter(guards=["preserv"]), []),
+        (TurnFilter(since=20, until=30), ["b"]),
+    ],
+)
+def test_filter_keeps_what_meets_every_condition(tmp_path: Path, wanted: TurnFilter, ids: list[str]) -> None:
+    turns = read(
+        tmp_path,
+        turn("a", time=10),
+        turn("b", time=20, reason="short", refused_by="preservation.numbers"),
+        turn("c", time=30, status="skipped"),
+    )
+    assert [t.row["turn_id"] for t in turns if wanted.wants(t)] == ids
+
+
+def test_summary_groups_by_reason_guard_reference_and_entity(tmp_path: Path) -> None:
+    summary = summarise(
+        read(
+            tmp_path,
+            turn("a"),
+            turn("b", refused_by="new_entity"),
+            turn("c", status="skipped", reason="self_contained", rewritten="And its price?", cues=[]),
+            shadow("c"),
+            feedback("a", good=True),
+        )
+    )
+    assert summary["turns"] == 3
+    assert summary["reason"] == {"pronoun": 2, "self_contained": 1}
+    assert summary["guards"] == {"new_entity": 1}
+    assert summary["references"] == {"its": 2}
+    assert summary["entities"] == {"GTE-3000": 2}
+    assert summary["shadow"] == {"turns": 1, "missed": 1}
+    assert summary["feedback"] == {"good": 1, "bad": 0}
+
+
+def test_summary_of_nothing_is_zeros() -> None:
+    assert summarise([])["turns"] == 0
