@@ -14,7 +14,7 @@ Words = tuple[str, ...]
 class Section(BaseModel):
     """A frozen group of options that refuses unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
 class TriggerSettings(Section):
@@ -30,7 +30,7 @@ class TriggerSettings(Section):
     short_max_words: int = Field(5, ge=0, description="A question of at most this many words is short.")
     follow_up_hints: Words = Field((), description="Words of your domain that mark a follow-up, for example 那后续.")
     weights_file: Path | None = Field(
-        None, description="Weights of the learned mode, from `train_trigger`; none: those of the package."
+        None, description="Weights of the learned mode, written by `condense-plus train`; none: those of the package."
     )
 
 
