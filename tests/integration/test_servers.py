@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.servers import PostgresServer, RedisServer, Worker, events, find
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.servers]
 pytest.importorskip("fastapi")
 pytest.importorskip("redis")
 pytest.importorskip("asyncpg")
