@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,9 @@ class Lexicon:
 
 
 _registry: dict[str, Lexicon] = {}
+_sources: dict[str, Callable[[], Lexicon]] = {}
+"""What makes the lexicons that come with the package, each when it is first asked for."""
+_registrations = 0
 _adapted: dict[tuple[int, str], tuple[Lexicon, Lexicon]] = {}
 """Adapted lexicons; the original is kept beside each, so that its id stays taken."""
 
@@ -80,12 +84,40 @@ def register_lexicon(lexicon: Lexicon) -> None:
     """
     if not lexicon.code:
         raise ConfigurationError("A Lexicon needs a code, for example Lexicon(code='it', name='Italian').")
+    global _registrations  # noqa: PLW0603 - the registry is the process's
     _registry[lexicon.code] = lexicon
+    _registrations += 1
+
+
+def registrations() -> int:
+    """Return how often a lexicon was registered: what was read from the registry holds while this is the same."""
+    return _registrations
+
+
+def register_source(code: str, source: Callable[[], Lexicon]) -> None:
+    """Make a language known by what makes its lexicon.
+
+    Args:
+        code: the lexicon's code.
+        source: called once, when the lexicon is first asked for.
+    """
+    _sources[code] = source
+
+
+def _known(code: str) -> Lexicon | None:
+    if code not in _registry and code in _sources:
+        _registry.setdefault(code, _sources[code]())
+    return _registry.get(code)
 
 
 def registered_lexicons() -> dict[str, Lexicon]:
     """Return the known languages by code."""
-    return dict(_registry)
+    return {code: lexicon for code in _sources | _registry if (lexicon := _known(code))}
+
+
+def own_lexicons() -> dict[str, Lexicon]:
+    """Return the languages by code that a user registered besides those of the package."""
+    return {code: lexicon for code, lexicon in _registry.items() if code not in _sources}
 
 
 def lexicon_for(language: str, settings: CondensePlusSettings | None = None) -> Lexicon:
@@ -95,7 +127,7 @@ def lexicon_for(language: str, settings: CondensePlusSettings | None = None) -> 
         language: a code such as ``zh``.
         settings: the settings whose ``languages`` section adapts it.
     """
-    lexicon = _registry.get(language) or Lexicon(code=language)
+    lexicon = _known(language) or Lexicon(code=language)
     own = settings.languages.get(language) if settings else None
     if own is None:
         return lexicon

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.base import Lexicon, own_lexicons, registrations
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import rarity_classes
 
 UNKNOWN = "und"
@@ -14,11 +15,11 @@ SAMPLE = 400
 FEW_WORDS = 3
 """So few words in Latin letters without a sign of another language are taken for English: names and codes."""
 
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa\u30fd-\u30ff]")
-_HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]")
-_CHINESE_ONLY = re.compile("[的了是吗呢什么这那它他她们怎哪谁还有多少和]")
-_WORDS = re.compile(r"[^\W\d_]+")
+_HAN = regex(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_KANA = regex(r"[\u3041-\u3096\u30a1-\u30fa\u30fd-\u30ff]")
+_HANGUL = regex(r"[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]")
+_CHINESE_ONLY = regex("[的了是吗呢什么这那它他她们怎哪谁还有多少和]")
+_WORDS = regex(r"[^\W\d_]+")
 
 FREQUENT = {
     "en": "the of and to in is it you that for on are with this be at have from or by what how who when where "
@@ -41,7 +42,7 @@ _MARKS = {"es": "ñ¿¡áíóú", "fr": "çœàèêëîïùûœ", "de": "äöü�
 
 
 def detect_language(text: str) -> str:
-    """Return a language code: zh, en, ja, ko, es, fr, de, or ``und``.
+    """Return a language code: zh, en, ja, ko, es, fr, de, that of a lexicon registered besides, or ``und``.
 
     Text in Latin letters that holds Chinese characters is Chinese if one of them is a function word or if they
     are not few; so a question such as ``它的 API 限流呢`` is Chinese, and "what does 你好 mean" is English. A few
@@ -50,13 +51,13 @@ def detect_language(text: str) -> str:
     Args:
         text: a message; only its beginning is looked at.
     """
-    return _detect(text[:SAMPLE])
+    return _detect(text[:SAMPLE], registrations())
 
 
 @lru_cache(maxsize=1024)
-def _detect(text: str) -> str:
+def _detect(text: str, registered: int) -> str:
     if text.isascii():
-        return _latin(text)
+        return _latin(text, registered)
     han = len(_HAN.findall(text))
     kana, hangul = len(_KANA.findall(text)), len(_HANGUL.findall(text))
     if kana and kana * 4 > han:
@@ -65,7 +66,7 @@ def _detect(text: str) -> str:
         return "ko"
     if han and not _quoted_only(text):
         return "zh"
-    return _latin(text)
+    return _latin(text, registered)
 
 
 def _quoted_only(text: str) -> bool:
@@ -77,11 +78,25 @@ def _quoted_only(text: str) -> bool:
     return english > 1 and english * 2 >= len(words) - 2
 
 
-def _latin(text: str) -> str:
+@lru_cache(maxsize=1)
+def _vocabularies(registered: int) -> dict[str, frozenset[str]]:  # noqa: ARG001 - the cache's key
+    """Return the words of the languages that a user registered."""
+    return {
+        code: frozenset(word for phrase in _phrases(lexicon) for word in _WORDS.findall(phrase))
+        for code, lexicon in own_lexicons().items()
+    }
+
+
+def _phrases(lexicon: Lexicon) -> frozenset[str]:
+    return lexicon.pronouns | lexicon.openers | lexicon.small_talk | lexicon.function_words | lexicon.question_words
+
+
+def _latin(text: str, registered: int) -> str:
     words = _WORDS.findall(text.lower())
     if not words:
         return UNKNOWN
-    scores = dict.fromkeys(FREQUENT, 0.0)
+    scores = {code: float(sum(word in own for word in words)) for code, own in _vocabularies(registered).items()}
+    scores |= dict.fromkeys(FREQUENT, 0.0)
     for word in words:
         for code in _OF_WORD.get(word, ()):
             scores[code] += 1.0

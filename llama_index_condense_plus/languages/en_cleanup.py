@@ -34,15 +34,7 @@ _AFTER = (
     "in your previous answer",
 )
 
-_RELATIVE = frozenset(
-    " ".join(filter(None, (that, who, before, said, after))).replace(" '", "'")
-    for that, who, before, said, after in product(
-        ("", "that", "which"), ("you", "we", "i"), ("", *_BEFORE), _SAID, ("", *_AFTER)
-    )
-    if that or before or after or said not in {"said", "named"}
-)
-
-CONNECTIVES = _RELATIVE | frozenset(
+_PHRASES = frozenset(
     {
         "previously mentioned", "previously discussed", "previously described", "earlier mentioned", "aforementioned",
         "afore-mentioned",
@@ -67,7 +59,19 @@ CONNECTIVES = _RELATIVE | frozenset(
         "from the conversation above", "in light of our conversation",
     }
 )  # fmt: skip
-"""Time connectives and back references that add nothing to a query."""
+
+
+def connectives() -> frozenset[str]:
+    """Return time connectives and back references that add nothing to a query; many, so made when asked for."""
+    combined = frozenset(
+        " ".join(filter(None, (that, who, before, said, after))).replace(" '", "'")
+        for that, who, before, said, after in product(
+            ("", "that", "which"), ("you", "we", "i"), ("", *_BEFORE), _SAID, ("", *_AFTER)
+        )
+        if that or before or after or said not in {"said", "named"}
+    )
+    return combined | _PHRASES
+
 
 CONNECTIVE_TRAPS = frozenset(
     {

@@ -4,55 +4,58 @@ from __future__ import annotations
 
 from llama_index_condense_plus.languages.base import Lexicon
 
-LEXICON = Lexicon(
-    code="es",
-    name="Spanish",
-    pronouns=frozenset(
-        {
-            "él",
-            "ella",
-            "ello",
-            "ellos",
-            "ellas",
-            "este",
-            "esta",
-            "esto",
-            "estos",
-            "estas",
-            "ese",
-            "esa",
-            "eso",
-            "esos",
-            "esas",
-            "aquel",
-            "aquella",
-            "aquello",
-            "su",
-            "sus",
-            "le",
-            "les",
-            "lo",
-            "la",
-            "los",
-            "allí",
-            "ahí",
-        }
-    ),
-    openers=frozenset({"y", "pero", "entonces", "también", "o"}),
-    small_talk=frozenset(
-        {
-            "hola",
-            "gracias",
-            "muchas gracias",
-            "buenos días",
-            "buenas tardes",
-            "buenas noches",
-            "adiós",
-            "hasta luego",
-            "vale",
-            "ok",
-            "de acuerdo",
-            "perfecto",
-        }
-    ),
-)
+
+def lexicon() -> Lexicon:
+    """Return the Spanish lexicon."""
+    return Lexicon(
+        code="es",
+        name="Spanish",
+        pronouns=frozenset(
+            {
+                "él",
+                "ella",
+                "ello",
+                "ellos",
+                "ellas",
+                "este",
+                "esta",
+                "esto",
+                "estos",
+                "estas",
+                "ese",
+                "esa",
+                "eso",
+                "esos",
+                "esas",
+                "aquel",
+                "aquella",
+                "aquello",
+                "su",
+                "sus",
+                "le",
+                "les",
+                "lo",
+                "la",
+                "los",
+                "allí",
+                "ahí",
+            }
+        ),
+        openers=frozenset({"y", "pero", "entonces", "también", "o"}),
+        small_talk=frozenset(
+            {
+                "hola",
+                "gracias",
+                "muchas gracias",
+                "buenos días",
+                "buenas tardes",
+                "buenas noches",
+                "adiós",
+                "hasta luego",
+                "vale",
+                "ok",
+                "de acuerdo",
+                "perfecto",
+            }
+        ),
+    )

@@ -4,38 +4,41 @@ from __future__ import annotations
 
 from llama_index_condense_plus.languages.base import Lexicon
 
-LEXICON = Lexicon(
-    code="fr",
-    name="French",
-    pronouns=frozenset(
-        {
-            "il",
-            "elle",
-            "ils",
-            "elles",
-            "ce",
-            "cet",
-            "cette",
-            "ces",
-            "celui",
-            "celle",
-            "ceux",
-            "celles",
-            "cela",
-            "ça",
-            "son",
-            "sa",
-            "ses",
-            "leur",
-            "leurs",
-            "lui",
-            "y",
-            "en",
-            "là",
-        }
-    ),
-    openers=frozenset({"et", "mais", "alors", "aussi", "ou", "donc"}),
-    small_talk=frozenset(
-        {"bonjour", "salut", "merci", "merci beaucoup", "bonsoir", "au revoir", "d'accord", "ok", "parfait"}
-    ),
-)
+
+def lexicon() -> Lexicon:
+    """Return the French lexicon."""
+    return Lexicon(
+        code="fr",
+        name="French",
+        pronouns=frozenset(
+            {
+                "il",
+                "elle",
+                "ils",
+                "elles",
+                "ce",
+                "cet",
+                "cette",
+                "ces",
+                "celui",
+                "celle",
+                "ceux",
+                "celles",
+                "cela",
+                "ça",
+                "son",
+                "sa",
+                "ses",
+                "leur",
+                "leurs",
+                "lui",
+                "y",
+                "en",
+                "là",
+            }
+        ),
+        openers=frozenset({"et", "mais", "alors", "aussi", "ou", "donc"}),
+        small_talk=frozenset(
+            {"bonjour", "salut", "merci", "merci beaucoup", "bonsoir", "au revoir", "d'accord", "ok", "parfait"}
+        ),
+    )

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.patterns import regex
+
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _SCALES = {"k": 1000, "十": 10, "百": 100, "千": 1000, "万": 10_000, "亿": 100_000_000}
 _WORDS = {
@@ -51,13 +53,13 @@ _CLASSIFIERS = (
 )
 _HAN_UNITS = "|".join(sorted((u for u in _UNITS if u > "\u3400" and u not in "万亿"), key=len, reverse=True))
 _LATIN_UNITS = "|".join(sorted((re.escape(u) for u in _UNITS if u.isascii() and u[0].isalpha()), key=len, reverse=True))
-_POINTED = re.compile(r"\b(?:these|those|the|both|all) $")
+_POINTED = regex(r"\b(?:these|those|the|both|all) $")
 _BEFORE = 8
 _MAX_DIGITS = 30
 _SECTION = 10_000
 _NUMERAL = r"[零〇一二两三四五六七八九十百千万亿]"
 _ANY_WORD = "|".join([*_WORDS, *_WORD_SCALES])
-_PATTERN = re.compile(
+_PATTERN = regex(
     rf"(?P<ordinal>第\s*(?:\d+|{_NUMERAL}+))"
     rf"|"
     rf"(?P<money>[$€£￥¥])?(?<![a-z0-9_])(?<![a-z][-./_])(?<!\d\.)(?P<digits>\d+(?:,\d{{3}})*(?:\.\d+)?)(?P<scale>[万亿千百]|"
@@ -68,12 +70,12 @@ _PATTERN = re.compile(
     rf"(?:[\s-](?P<wordunit>{_LATIN_UNITS})(?![a-z0-9]))?"
     rf"|(?<![\w-])(?P<nth>{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th))(?!\w)"
 )
-_MAYBE = re.compile(rf"[\d二两三四五六七八九十百千]|第|\b(?:{'|'.join([*_WORDS, *_WORD_SCALES, *_ORDINALS])})\b")
-_NOT_NUMBERS = re.compile(
+_MAYBE = regex(rf"[\d二两三四五六七八九十百千]|第|\b(?:{'|'.join([*_WORDS, *_WORD_SCALES, *_ORDINALS])})\b")
+_NOT_NUMBERS = regex(
     r"十分|万一|千万|一一|百度|千里马|三七|三国|三亚|四川|五一|十一月?假|六一|一万个|八达|九寨|两岸|万万|七夕|百货|"
     r"百科|三明治|三星|九龙|万科|万达|千岛|一百度|七喜|三里屯|二手|双十一"
 )
-_LIST_REFERENCE = re.compile(
+_LIST_REFERENCE = regex(
     r"^\s*(?:个|种|款|项|条|点|位|家|张|篇|首|本|部|者|步|one\b|option|item|point|thing|of\b|approach|method|choice|"
     r"suggestion|step|model|product|plan|version|device|$|[?.,!;)])"
 )

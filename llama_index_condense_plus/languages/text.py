@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+from collections.abc import Callable
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-import rjieba
-
 from llama_index_condense_plus.languages.en import FUNCTION_WORDS as ENGLISH
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.zh import FUNCTION_WORDS as CHINESE
 
 MAX_CHARS = 20_000
@@ -24,8 +23,8 @@ MIN_STEM = 3
 _HAN_CLASS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LATIN = r"A-Za-z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _SPACED = r"\u0370-\u052f\u0590-\u06ff\uac00-\ud7a3"
-_PIECES = re.compile(rf"[{_HAN_CLASS}]+|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_SPACED}]+|[^\W_]|\S")
-_HAN = re.compile(f"[{_HAN_CLASS}]")
+_PIECES = regex(rf"[{_HAN_CLASS}]+|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_SPACED}]+|[^\W_]|\S")
+_HAN = regex(f"[{_HAN_CLASS}]")
 
 
 class Token(NamedTuple):
@@ -76,13 +75,22 @@ def tokenize(text: str) -> tuple[Token, ...]:
     return _tokenize(clip(text))
 
 
+@cache
+def _tagger() -> Callable[[str], list[tuple[str, str]]]:
+    """Return jieba's tagger; its library and dictionary are loaded when Chinese is first met."""
+    import rjieba  # noqa: PLC0415 - slow to load
+
+    tag: Callable[[str], list[tuple[str, str]]] = rjieba.tag
+    return tag
+
+
 @lru_cache(maxsize=4096)
 def _tokenize(text: str) -> tuple[Token, ...]:
     found: list[Token] = []
     for match in _PIECES.finditer(text):
         piece, start = match.group(), match.start()
         if _HAN.match(piece):
-            for word, pos in rjieba.tag(simplify(piece)):
+            for word, pos in _tagger()(simplify(piece)):
                 found.append(Token(text[start : start + len(word)], start, pos))
                 start += len(word)
         elif piece[0] < "\u0250" and piece[0].isalnum():

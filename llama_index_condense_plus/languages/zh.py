@@ -5,10 +5,10 @@ from __future__ import annotations
 from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.zh_cleanup import (
     CONNECTIVE_TRAPS,
-    CONNECTIVES,
     NEGATIONS,
     PADDING,
     QUESTION_WORDS,
+    connectives,
 )
 
 PRONOUN_CLASSES = {
@@ -172,24 +172,27 @@ FUNCTION_WORDS = QUESTION_WORDS | NEGATIONS | frozenset(
 )  # fmt: skip
 """Words without content of their own."""
 
-LEXICON = Lexicon(
-    code="zh",
-    name="Chinese",
-    pronouns=PRONOUNS,
-    not_pronouns=NOT_PRONOUNS,
-    openers=OPENERS,
-    back_references=BACK_REFERENCES,
-    ordinals=ORDINALS,
-    comparatives=COMPARATIVES,
-    small_talk=SMALL_TALK,
-    answers=ANSWERS,
-    subordinators=SUBORDINATORS,
-    connectives=CONNECTIVES,
-    connective_traps=CONNECTIVE_TRAPS,
-    padding=PADDING,
-    function_words=FUNCTION_WORDS,
-    negations=NEGATIONS,
-    question_words=QUESTION_WORDS,
-    pronoun_classes=PRONOUN_CLASSES,
-    models_ellipsis=True,
-)
+
+def lexicon() -> Lexicon:
+    """Return the Chinese lexicon."""
+    return Lexicon(
+        code="zh",
+        name="Chinese",
+        pronouns=PRONOUNS,
+        not_pronouns=NOT_PRONOUNS,
+        openers=OPENERS,
+        back_references=BACK_REFERENCES,
+        ordinals=ORDINALS,
+        comparatives=COMPARATIVES,
+        small_talk=SMALL_TALK,
+        answers=ANSWERS,
+        subordinators=SUBORDINATORS,
+        connectives=connectives(),
+        connective_traps=CONNECTIVE_TRAPS,
+        padding=PADDING,
+        function_words=FUNCTION_WORDS,
+        negations=NEGATIONS,
+        question_words=QUESTION_WORDS,
+        pronoun_classes=PRONOUN_CLASSES,
+        models_ellipsis=True,
+    )

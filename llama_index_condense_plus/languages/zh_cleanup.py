@@ -47,23 +47,7 @@ _SAID = (
 )
 _DONE = ("", "过", "的", "过的", "了的", "到的", "到过的", "起的")
 
-_BACK_REFERENCES = frozenset(
-    who + when + by + said + done
-    for who, when, by, said, done in product(
-        _WHO, _WHEN, ("", "所", "有", "已经", "曾经", "我们", "你", "您"), _SAID, _DONE
-    )
-    if done.endswith(("的", "过"))
-) | frozenset(
-    who + by + said + done + "的"
-    for who, by, said, done in product(
-        ("你", "您", "我们", "咱们", "你们"),
-        ("", "所", "一直在", "正在"),
-        ("提到", "提及", "说到", "讲到", "聊到", "讨论", "谈到", "谈论"),
-        ("", "过"),
-    )
-)
-
-CONNECTIVES = _BACK_REFERENCES | frozenset(
+_PHRASES = frozenset(
     {
         "刚才", "方才", "上述", "前述", "前面那个问题里", "上一个问题里", "继续刚才的话题", "接着刚才的话题",
         "接着上面的问题",
@@ -76,7 +60,27 @@ CONNECTIVES = _BACK_REFERENCES | frozenset(
         "这样说来",
     }
 )  # fmt: skip
-"""Time connectives and back references that add nothing to a query."""
+
+
+def connectives() -> frozenset[str]:
+    """Return time connectives and back references that add nothing to a query; many, so made when asked for."""
+    combined = frozenset(
+        who + when + by + said + done
+        for who, when, by, said, done in product(
+            _WHO, _WHEN, ("", "所", "有", "已经", "曾经", "我们", "你", "您"), _SAID, _DONE
+        )
+        if done.endswith(("的", "过"))
+    ) | frozenset(
+        who + by + said + done + "的"
+        for who, by, said, done in product(
+            ("你", "您", "我们", "咱们", "你们"),
+            ("", "所", "一直在", "正在"),
+            ("提到", "提及", "说到", "讲到", "聊到", "讨论", "谈到", "谈论"),
+            ("", "过"),
+        )
+    )
+    return combined | _PHRASES
+
 
 CONNECTIVE_TRAPS = frozenset(
     {

@@ -13,6 +13,7 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut
@@ -33,9 +34,9 @@ MESSAGE_MAX_TOKENS = 300
 """A message is shown to the summarising model up to this many tokens."""
 MAX_MESSAGES_AT_ONCE = 40
 """Messages of one refresh; a longer backlog takes several."""
-_TAG = re.compile(r"<(\s*/?\s*(?:summary|conversation)\b)", re.IGNORECASE)
-_THINK = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.(?=\s)")
+_TAG = regex(r"<(\s*/?\s*(?:summary|conversation)\b)", re.IGNORECASE)
+_THINK = regex(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_SENTENCE_END = regex(r"[。！？!?；;\n]|\.(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)

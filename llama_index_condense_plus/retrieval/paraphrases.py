@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from pydantic import BaseModel, Field
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import content_tokens, fold, has_han
 from llama_index_condense_plus.operations import Flow, Predict, Prediction
 from llama_index_condense_plus.retrieval.plan import query_key
@@ -33,8 +33,8 @@ MAX_CHARS = 200
 """A longer line is an answer, not a query."""
 TEMPERATURE = 0.7
 """Rephrasings must differ; the rewrite itself is asked at 0."""
-_DIGITS = re.compile(r"\d+")
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)、．])\s*")
+_DIGITS = regex(r"\d+")
+_BULLET = regex(r"^\s*(?:[-*•]|\d+[.)、．])\s*")
 
 
 class Paraphrases(BaseModel):

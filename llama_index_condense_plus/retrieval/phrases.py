@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import content_tokens, tokenize
 from llama_index_condense_plus.settings.sections import SynonymRule
 
@@ -16,8 +17,8 @@ _ZH_ASKS = (
 _EN_SIDE = r"[\w.+#/-]+(?: [\w.+#/-]+){0,4}?"
 _EN_REST = r"(?P<rest>(?: in| of| on| for| when| by|:|,) [^?.]+)?"
 _COMPARISONS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
+    regex(source, re.IGNORECASE)
+    for source in (
         rf"(?:比较|对比)(?:一下|下)?\s*{_ZH_SIDES}[。？?]*$",
         rf"^(?:请问)?{_ZH_SIDES}\s*(?:{_ZH_ASKS})[。？?]*$",
         rf"\bdifferences? between (?:the )?(?P<a>{_EN_SIDE}) and (?:the )?(?P<b>{_EN_SIDE}){_EN_REST}[?.]*$",
@@ -27,8 +28,8 @@ _COMPARISONS = tuple(
         r"^(?P<a>[^，,。？?]+?)\s*vs\.?\s*(?P<b>[^，,。？?的]+)(?:的(?P<rest>[^。？?]+))?[。？?]*$",
     )
 )
-_LEAD = re.compile(r"^(?:[:,]|in terms of|the|an?|of|in|on|for|when|by)\s+|^[更最]")
-_QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]+)[》」』”\"]")
+_LEAD = regex(r"^(?:[:,]|in terms of|the|an?|of|in|on|for|when|by)\s+|^[更最]")
+_QUOTED = regex(r"[《「『“\"]([^》」』”\"]+)[》」』”\"]")
 _NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 _QUANTITY_TAGS = ("m", "q", "t")
 _NOUN_TAGS = ("n", "j", "l", "i", "s", "b", "a", "vn", "eng")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.retrieval.worth import agreement, original_worth
 from llama_index_condense_plus.settings.sections import RetrievalSettings
@@ -20,7 +20,7 @@ from llama_index_condense_plus.types import (
     RewriteStatus,
 )
 
-_SPACES = re.compile(r"\s+")
+_SPACES = regex(r"\s+")
 _END_MARKS = " ?!.。,;:~…、"
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import content_tokens, has_han, tokenize
 from llama_index_condense_plus.types import TriggerDecision
 
 _NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz", "eng"})
 """jieba's tags of people, places, organisations and other names; Latin words in a Chinese question."""
-_TITLE = re.compile(r"[《「『“\"].+[》」』”\"]")
+_TITLE = regex(r"[《「『“\"].+[》」』”\"]")
 
 
 def original_worth(original: str, decision: TriggerDecision | None = None) -> float:

@@ -6,27 +6,28 @@ import re
 from functools import lru_cache
 
 from llama_index_condense_plus.languages import zh
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, has_han
 
 _ENDS = "。！？!?;；\n…~～"
-_CLAUSE = re.compile(rf"[^{_ENDS}，,]+[{_ENDS}，,]*")
-_ENGLISH_SENTENCE = re.compile(r"(?:[^.!?;\n]|\.(?=\S))+[.!?;\n]*")
-_ASKS_ZH = re.compile(
+_CLAUSE = regex(rf"[^{_ENDS}，,]+[{_ENDS}，,]*")
+_ENGLISH_SENTENCE = regex(r"(?:[^.!?;\n]|\.(?=\S))+[.!?;\n]*")
+_ASKS_ZH = regex(
     r"[吗么呢嘛]|什么|啥|[谁哪几咋]|怎|如何|多少|多[久长大高远重贵]|为何|何[时处地种]|是否|[能可]否|有没有|是不是|能不能|可不可以|会不会|要不要"
     r"|好不好|行不行|对不对|[吧不没](?=[?？])|告诉|介绍|推荐|[?？]"
 )
-_ASKS_EN = re.compile(
+_ASKS_EN = regex(
     r"\?|^\W*(?:and |but |so |ok |okay |also |then )?(?:what|who|whose|whom|which|when|where|why|how|is|are|was|were"
     r"|do|does|did|can|could|will|would|should|may|tell|show|give|find|describe|explain|compare|list|send|get|i need"
     r"|i want|i would|i'd|please|let me|what's|who's|how's)\b",
     re.IGNORECASE,
 )
-_LEAD_EN = re.compile(
+_LEAD_EN = regex(
     r"^\W*(?:(?:yes|yeah|yep|no|nope|ok|okay|oh|well|great|thanks|thank you|sure|right|perfect|cool|hi|hello|hey|i see"
     r"|sounds good|good|alright|hmm|ah|wow)\b[\s,.!]+)+",
     re.IGNORECASE,
 )
-_LEAD_ZH = re.compile(
+_LEAD_ZH = regex(
     r"^(?:(?:是的?|对的?|嗯+|恩+|哦+|噢|喔|啊|哈+|好的?|行|不是|没错|当然|知道|了解|谢谢|可以|是吗|不客气|没关系|明白)"
     r"[呢啊呀吧了嘛哦的]*[，,。！!、\s]+)+"
 )

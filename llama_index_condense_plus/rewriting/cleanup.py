@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from llama_index_condense_plus.languages import Lexicon, detect_language, lexicon_for
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.phrases import PhraseSet
 from llama_index_condense_plus.languages.text import Token, has_han, tokenize
 from llama_index_condense_plus.rewriting.aliases import fold_in_place
@@ -17,8 +18,8 @@ MAX_CLEANED_CHARS = 4_000
 """Longer queries are made safe and are otherwise left as they are."""
 
 _UNSAFE = dict.fromkeys((*range(8203, 8208), *range(8234, 8239), *range(8288, 8304), 65279, 173, 6158, 1564))
-_SPACE = re.compile(r"\s+")
-_PROTECTED = re.compile(
+_SPACE = regex(r"\s+")
+_PROTECTED = regex(
     r"《[^《》\n]*》|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|\"[^\"\n]*\"|`[^`\n]*`|【[^【】\n]*】|"
     r"(?<!\w)'[^'\n]+'(?!\w)|https?://\S+|\S+@\S+\.\w+"
 )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.rewriting.lists import split_items
 
 TokenCounter = Callable[[str], int]
 
-_PIECES = re.compile(r"[A-Za-z]+|\d+|[^\sA-Za-z\d]")
+_PIECES = regex(r"[A-Za-z]+|\d+|[^\sA-Za-z\d]")
 _LETTERS_PER_TOKEN = 6
 _DIGITS_PER_TOKEN = 3
 _MOST_CHARS_PER_TOKEN = 12

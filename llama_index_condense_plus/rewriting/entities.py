@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, has_han
 from llama_index_condense_plus.rewriting.han_names import han_names, han_terms
 from llama_index_condense_plus.rewriting.latin_names import latin_names, latin_terms
 from llama_index_condense_plus.types import Entity
 
 _H = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_TITLE = re.compile(r"《([^《》\n]{1,60})》")
-_QUOTED = re.compile(r"[“\"「『【]([^“”\"「」『』【】\n]{1,60})[”\"」』】]|`([^`\n]{1,60})`")
-_CODE = re.compile(
+_TITLE = regex(r"《([^《》\n]{1,60})》")
+_QUOTED = regex(r"[“\"「『【]([^“”\"「」『』【】\n]{1,60})[”\"」』】]|`([^`\n]{1,60})`")
+_CODE = regex(
     r"(?<![\w/.])(?=[\w./#+-]*[A-Za-z])"
     r"(?:[A-Za-z0-9]+(?:[-_/.#+][A-Za-z0-9]+)*\d[A-Za-z0-9]*(?:[-_/.][A-Za-z0-9]+)*"  # GTE-3000, v2.1, A12B
     r"|[A-Za-z]\w*(?:[._/]\w+)+|[A-Za-z]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)(?![\w])"  # api.v2, a_b, camelCase
 )
 _LETTER_NOUNS = "方案|计划|套餐|选项|类型|产品|项目|模式"
-_LETTERED = re.compile(rf"[A-Za-z](?:{_LETTER_NOUNS}|[款型版组班座区级类])|(?:{_LETTER_NOUNS})[A-Za-z](?![A-Za-z])")
-_NUMBER = re.compile(rf"\d[\d,.]*\s?(?:%|[A-Za-z]{{1,4}}\b|[万亿千百]?[{_H}])")
+_LETTERED = regex(rf"[A-Za-z](?:{_LETTER_NOUNS}|[款型版组班座区级类])|(?:{_LETTER_NOUNS})[A-Za-z](?![A-Za-z])")
+_NUMBER = regex(rf"\d[\d,.]*\s?(?:%|[A-Za-z]{{1,4}}\b|[万亿千百]?[{_H}])")
 
 
 MAX_ENTITIES = 128

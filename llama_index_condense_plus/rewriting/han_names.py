@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import rarity_classes
 from llama_index_condense_plus.languages.text import Token, has_han, simplify, tokenize
 from llama_index_condense_plus.types import Entity
@@ -47,35 +48,35 @@ _NAME_CHARS = rf"[{_H}A-Za-z0-9·•・：:\-]"
 _CLASSIFIER = r"[这那][部首个座家本位款张种条只件支台篇名套道处片所些里儿]*"
 _CLASS = _either(_ZH["classes"])
 _INTRODUCED = rf"(?:{_either(_ZH['frame_verbs'])})(?:{_either(_ZH['lead'])})*({_NAME_CHARS}{{2,20}}?)"
-_SURE_FRAME = re.compile(rf"{_INTRODUCED}{_CLASSIFIER}(?:{_CLASS})")
-_FRAME = re.compile(
+_SURE_FRAME = regex(rf"{_INTRODUCED}{_CLASSIFIER}(?:{_CLASS})")
+_FRAME = regex(
     rf"{_INTRODUCED}(?:{_CLASSIFIER}|的?(?:{_either(_ZH['frame_ends'])})+[，,。.？?！!\s]|[，,。.？?！!\n]|$)"
 )
-_ABOUT = re.compile(
+_ABOUT = regex(
     rf"对({_NAME_CHARS}{{2,20}}?)(?:{_CLASSIFIER}(?:{_CLASS})?)?(?:是否|有|也|很|不)?(?:了解|熟悉|印象|感兴趣|研究)"
 )
 _START = r"(?:^|[，,。.？?！!；;\s：:])"
-_APPOSITION = re.compile(rf"(?:{_START}|[边近]的)({_NAME_CHARS}{{2,20}}?){_CLASSIFIER}(?:{_CLASS})")
-_SUBJECT = re.compile(
+_APPOSITION = regex(rf"(?:{_START}|[边近]的)({_NAME_CHARS}{{2,20}}?){_CLASSIFIER}(?:{_CLASS})")
+_SUBJECT = regex(
     rf"{_START}({_NAME_CHARS}{{2,16}}?)[你您]?"
     r"(?:知道|怎么?样|如何|[听看去用吃玩]过|听说过|了解|是什么|在哪|是谁|好[玩看听用吃])"
 )
-_LISTED = re.compile(rf"(?<=、)([{_H}A-Za-z·]{{2,10}})(?=、)")
-_SURNAMED = re.compile(
+_LISTED = regex(rf"(?<=、)([{_H}A-Za-z·]{{2,10}})(?=、)")
+_SURNAMED = regex(
     rf"(?:^|[，,。.？?！!；;\s、：:（(和跟与是叫让对由像])((?:{_either(_ZH['surnames'])})[{_H}]{{1,2}})"
     r"(?=[，,。.？?！!；;\s、）)和跟与]|$|[是的在有也吗呢这]|主|导|唱|演|写|编|作|给|出|个人|先生|女士|老师)"
 )
 _NO_PART = "的吗是了在这那你我他她它们有和与吧呢啊呀个对叫由像看听让给跟说被把就过很都还也又于"
-_DOTTED = re.compile(rf"(?:(?![{_NO_PART}])[{_H}A-Za-z.]){{1,8}}(?:[·•・](?:(?![{_NO_PART}])[{_H}A-Za-z.]){{1,8}})+")
+_DOTTED = regex(rf"(?:(?![{_NO_PART}])[{_H}A-Za-z.]){{1,8}}(?:[·•・](?:(?![{_NO_PART}])[{_H}A-Za-z.]){{1,8}})+")
 _TAGS = {"nr": "person", "nrt": "person", "nrfg": "person", "ns": "place", "nt": "organisation", "nz": "name"}
 _NOMINAL = frozenset({"n", "ng", "nr", "nrt", "nrfg", "ns", "nt", "nz", "vn", "an", "j", "l", "i", "b", "eng", "zg"})
 _TERM_TAGS = frozenset({"n", "ng", "vn", "an", "eng", "l", "i", "j", "nz", "b"})
-_SUFFIX = re.compile(rf"(?:{_either(_ZH['suffixes'])})$")
-_MINOR = re.compile("[奖语族国]$")
+_SUFFIX = regex(rf"(?:{_either(_ZH['suffixes'])})$")
+_MINOR = regex("[奖语族国]$")
 """Endings of names that are told about something else: awards, languages, countries."""
-_ADDRESS = re.compile(r"[省市区县乡镇村路街道号]$")
-_ASKING = re.compile(_either(_ZH["asking"]))
-_NO_INSIDE = re.compile(_either(_ZH["never_inside"]) + r"|\d[年月日]")
+_ADDRESS = regex(r"[省市区县乡镇村路街道号]$")
+_ASKING = regex(_either(_ZH["asking"]))
+_NO_INSIDE = regex(_either(_ZH["never_inside"]) + r"|\d[年月日]")
 _LEADS = frozenset(_ZH["lead"]) | frozenset(_ZH["frame_verbs"]) | frozenset(_ZH["lead_verbs"]) | _CLASSES
 _LONG_ATTRIBUTES = tuple(word for word in ATTRIBUTES_ZH if len(word) >= _MIN_SUFFIXED)
 _TRAILS = frozenset(_ZH["trails"])

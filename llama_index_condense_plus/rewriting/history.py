@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from llama_index.core.base.llms.types import ChatMessage
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
@@ -20,9 +21,7 @@ from llama_index_condense_plus.settings.sections import HistorySettings
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
 _LABELS = {True: {"user": "用户：", "assistant": "助手："}, False: {"user": "User: ", "assistant": "Assistant: "}}
-_FORGED = re.compile(
-    r"^[^\S\n]*((?:user|assistant|system|human|ai|用户|助手|系统)\s*[:：])", re.IGNORECASE | re.MULTILINE
-)
+_FORGED = regex(r"^[^\S\n]*((?:user|assistant|system|human|ai|用户|助手|系统)\s*[:：])", re.IGNORECASE | re.MULTILINE)
 """A line inside a message that looks like the next turn; it is indented."""
 _SUMMARY_LABEL = {True: "此前摘要：", False: "Summary so far: "}
 _SUMMARY_SHARE = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import rarity_classes
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.rewriting.han_names import Span, entity_words
@@ -15,29 +16,29 @@ _NO_NAMES = frozenset(_EN["no_names"])
 STOP = frozenset(_EN["stop"].split())
 """English words that are part of no term."""
 
-_CAPITALISED = re.compile(
+_CAPITALISED = regex(
     r"(?<![\w.'’-])[A-Z][\w'’&-]*(?:\.[A-Z]\w*)*"
     r"(?:(?: (?:of|the|of the|de|la|van|von|for|&) | )(?:[A-Z][\w'’&-]*|\d+\b(?! [a-z])))*",
     re.ASCII,
 )
 _PHRASE = r"(?P<name>(?:[\w'’&+.-]+ ){0,5}?[\w'’&+-]+)"
-_ASKED = re.compile(
+_ASKED = regex(
     r"\b(?:tell me (?:more )?about|(?:what|who)(?:'s| is| are| was| were)|heard of|know about|learn about"
     rf"|interested in|information (?:on|about)|describe|explain) (?:an? |the )?{_PHRASE}(?=\s*(?:[?.!,;:\n]|$))",
     re.IGNORECASE | re.ASCII,
 )
-_DEFINED = re.compile(
+_DEFINED = regex(
     rf"(?:^|[.!?\n] ?)(?:yes[,.]? |the |there is )?{_PHRASE} (?:is|are|was|were) (?:an?|the|one|located|in|at|on) ",
     re.IGNORECASE | re.ASCII,
 )
-_CALLED = re.compile(
+_CALLED = regex(
     rf"\b(?:called|named) {_PHRASE}(?=\s*(?:[?.!,;:\n]|$)| (?:in|at|on|which|that|and|with)\b)",
     re.IGNORECASE | re.ASCII,
 )
-_POSSESSIVE = re.compile(r"['’]s$")
-_NATIONALITY = re.compile(r"(?:[ai]an|ese|ish)$")
-_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：\n]\s*[\"“(]?)$")
-_WORD = re.compile(r"[A-Za-z][\w'’-]*")
+_POSSESSIVE = regex(r"['’]s$")
+_NATIONALITY = regex(r"(?:[ai]an|ese|ish)$")
+_SENTENCE_START = regex(r"(?:^|[.!?。！？:：\n]\s*[\"“(]?)$")
+_WORD = regex(r"[A-Za-z][\w'’-]*")
 _MAX_TERM_WORDS = 4
 _MIN_TERM_CHARS = 3
 _COMMON_CLASS = 5

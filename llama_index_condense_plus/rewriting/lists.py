@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 
-_LINE_ITEM = re.compile(
+from llama_index_condense_plus.languages.patterns import regex
+
+_LINE_ITEM = regex(
     r"^\s*(?:[-*•·●▪–]\s+|\(?\d{1,2}[.)、）:：]\s*|[（(]\d{1,2}[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]{1,2}[、.．:：]\s*"
     r"|第[一二三四五六七八九十]{1,2}[种个点步条项款类][:：,，是]?\s*|[A-Ha-h][.)、）]\s*)"
 )
 _INLINE_MARKS = (
-    re.compile(r"(?:(?<=\s)|(?<=[:：;；,，。.!！])|^)(?:\(?\d{1,2}[.)、）]|[（(]\d{1,2}[)）])(?!\d)\s*"),
-    re.compile(r"[①-⑳]\s*"),
-    re.compile(r"第[一二三四五六七八九十][种个点步条项款类](?:方案|方法|办法|选择)?[:：,，是]*\s*"),
-    re.compile(r"(?:(?<=[:：;；,，。])|^)[一二三四五六七八九]是\s*"),
-    re.compile(r"(?:(?<=[:：;；,，。])|^)(?:首先|其次|再次|最后|第[一二三四五六七八九])[是,，:：]?\s*"),
-    re.compile(r"\b(?:first|second|third|fourth|fifth)(?:ly)?[,:]\s*", re.IGNORECASE),
+    regex(r"(?:(?<=\s)|(?<=[:：;；,，。.!！])|^)(?:\(?\d{1,2}[.)、）]|[（(]\d{1,2}[)）])(?!\d)\s*"),
+    regex(r"[①-⑳]\s*"),
+    regex(r"第[一二三四五六七八九十][种个点步条项款类](?:方案|方法|办法|选择)?[:：,，是]*\s*"),
+    regex(r"(?:(?<=[:：;；,，。])|^)[一二三四五六七八九]是\s*"),
+    regex(r"(?:(?<=[:：;；,，。])|^)(?:首先|其次|再次|最后|第[一二三四五六七八九])[是,，:：]?\s*"),
+    regex(r"\b(?:first|second|third|fourth|fifth)(?:ly)?[,:]\s*", re.IGNORECASE),
 )
-_ENUMERATION = re.compile(r"[^、，,。；;：:！!？?\n]{1,24}(?:、[^、，,。；;：:！!？?\n]{1,24}){1,}")
+_ENUMERATION = regex(r"[^、，,。；;：:！!？?\n]{1,24}(?:、[^、，,。；;：:！!？?\n]{1,24}){1,}")
 _PHRASE = r"[\w'’.+#-]+(?: [\w'’.+#-]+){0,4}"
-_COMMA_SERIES = re.compile(rf"\b{_PHRASE}(?:, {_PHRASE})+,? (?:and|or) {_PHRASE}")
-_HAN_GLUE = re.compile(r"(?:以及|还有|和|与|及|或者?|或是)")
-_LEAD = re.compile(r"^.*?(?:包括|分别是|比如|例如|如|有|是|推荐|为|：|:)")
-_TAIL = re.compile(r"(?:等等?|这?[两三四五六七八九几]?[种个款部首类].*)$")
-_END = re.compile(r"[;；。.,，\s]+$")
+_COMMA_SERIES = regex(rf"\b{_PHRASE}(?:, {_PHRASE})+,? (?:and|or) {_PHRASE}")
+_HAN_GLUE = regex(r"(?:以及|还有|和|与|及|或者?|或是)")
+_LEAD = regex(r"^.*?(?:包括|分别是|比如|例如|如|有|是|推荐|为|：|:)")
+_TAIL = regex(r"(?:等等?|这?[两三四五六七八九几]?[种个款部首类].*)$")
+_END = regex(r"[;；。.,，\s]+$")
 _MIN_ITEMS = 2
 
 

@@ -9,6 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms.llm import LLM
 from pydantic import BaseModel, Field
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.operations import Flow, Predict, Prediction
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.types import HistoryWindow, TriggerDecision, TriggerReason
@@ -21,7 +22,7 @@ INSTRUCTION = (
 """Static text of the call, first so that a server's prefix cache works."""
 UNDECIDED = (0.3, 0.8)
 """Scores in this range are undecided; 0.5 is the gate's own threshold."""
-_ANSWER = re.compile(r"\b(true|false|yes|no)\b", re.IGNORECASE)
+_ANSWER = regex(r"\b(true|false|yes|no)\b", re.IGNORECASE)
 
 
 class NeedsContext(BaseModel):

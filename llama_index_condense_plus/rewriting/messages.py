@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.types import WindowMessage
 
 _ROLES = {
@@ -23,24 +24,24 @@ _ROLES = {
 """Roles that speak; tool and function messages do not."""
 _ENUM_ROLES = {role: _ROLES.get(role.value, "") for role in MessageRole}
 
-_THINK = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_MEMORY = re.compile(r"<memory>(.*?)</memory>", re.DOTALL)
-_MEMORY_TAG = re.compile(r"</?[\w-]+>")
-_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
-_CITATION = re.compile(
+_THINK = regex(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_MEMORY = regex(r"<memory>(.*?)</memory>", re.DOTALL)
+_MEMORY_TAG = regex(r"</?[\w-]+>")
+_CODE = regex(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
+_CITATION = regex(
     r"\s?(?:\[\^?\d{1,3}(?:\s*[,，–-]\s*\d{1,3})*\]|【\d{1,3}(?:†[^】]*)?】|\[(?:citation|来源|source)[:：]?\s*\d+\]"
     r"|<sup>\[?\d{1,3}\]?</sup>)(?!\()",
     re.IGNORECASE,
 )
-_DATA_IMAGE = re.compile(r"!\[([^\]]*)\]\((?:data:[^)]*|[^)]*)\)")
-_SPACES = re.compile(r"[^\S\n]+")
-_BLANK_LINES = re.compile(r"\s*\n\s*\n\s*")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
+_DATA_IMAGE = regex(r"!\[([^\]]*)\]\((?:data:[^)]*|[^)]*)\)")
+_SPACES = regex(r"[^\S\n]+")
+_BLANK_LINES = regex(r"\s*\n\s*\n\s*")
+_CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
 
 _NO_ANSWER = frozenset({"empty response", "none", "null", "nan"})
 """LlamaIndex's fixed answer for no nodes, and what str() makes of nothing."""
 
-_INSTRUCTION = re.compile(
+_INSTRUCTION = regex(
     r"\s*(?:#.*\n\s*)?(?:you(?:'re| are| will| must| should)\b|(?:act as|answer|always|never|please|respond|do not)\b"
     r"|your (?:task|name|role|job)\b|use the following\b|context information\b"
     r"|你(?:是|叫|将|要|需|必须|应|的(?:任务|角色|名字|职责))|您是|请|作为|扮演|回答时|假设你|根据(?:以下|下面))",

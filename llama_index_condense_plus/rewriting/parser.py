@@ -6,38 +6,39 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.rewriting.parser_json import ENTRY, json_question
 from llama_index_condense_plus.types import Edit
 
 MAX_PARSED_CHARS = 20_000
 """What is left after the think text is parsed up to this size; a question is shorter."""
 
-_OPEN = re.compile(
+_OPEN = regex(
     r"<\s*(think|thinking|thought|reasoning|reflection|scratchpad|analysis)\s*>|◁think▷|\[THINK\]|"
     r"<\|begin_of_thought\|>",
     re.IGNORECASE,
 )
-_CLOSE = re.compile(
+_CLOSE = regex(
     r"<\s*/\s*(think|thinking|thought|reasoning|reflection|scratchpad|analysis)\s*>|◁/think▷|\[/THINK\]|"
     r"<\|end_of_thought\|>",
     re.IGNORECASE,
 )
-_CHANNEL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
-_ANY_CHANNEL = re.compile(r"<\|channel\|>", re.IGNORECASE)
-_END_OF_TURN = re.compile(
+_CHANNEL = regex(r"<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
+_ANY_CHANNEL = regex(r"<\|channel\|>", re.IGNORECASE)
+_END_OF_TURN = regex(
     r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id)\|>|</s>|<end_of_turn>|\[/INST\]", re.IGNORECASE
 )
-_START_OF_TURN = re.compile(
+_START_OF_TURN = regex(
     r"<\|(?:im_start|start_header_id)\|>\s*(?:assistant)?\s*(?:<\|end_header_id\|>)?|<start_of_turn>\s*(?:model)?|"
     r"<s>|\[INST\]",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"(?:```|~~~)[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(?:```|~~~|\Z)", re.DOTALL)
+_FENCE = regex(r"(?:```|~~~)[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(?:```|~~~|\Z)", re.DOTALL)
 _TAGS = (
     "rewritten_question|rewritten_query|rewritten|rewrite|standalone_question|standalone"
     "|question|query|output|answer|result"
 )
-_TAGGED = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_TAGGED = regex(rf"<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 _LABEL_WORDS = (
     r"(?:(?:the|my|your|final|here(?:'s| is| are)|a|an|new|user'?s?)\s+)*"
@@ -49,10 +50,10 @@ _LABEL_WORDS = (
     r"(?:\s+(?:would be|could be|is|might be|of the (?:user'?s? )?(?:follow-?up |last )?(?:question|query)|"
     r"for (?:retrieval|search|the search)|in english|based on [\w ,'-]{0,60}))*"
 )
-_LABEL_EN = re.compile(
+_LABEL_EN = regex(
     rf"^(?:sure|certainly|of course|okay|ok|absolutely|yes|great)?[\s,.!]*{_LABEL_WORDS}\s*[:：]\s*", re.IGNORECASE
 )
-_LABEL_ZH = re.compile(
+_LABEL_ZH = regex(
     r"^(?:好的|当然|当然可以|没问题|可以)?[\s，,。！!]*(?:以下是|下面是|这是|这里是|根据[^：:\n]{0,40}?[，,])?\s*"
     r"(?:我)?(?:为您|为你|帮您|帮你|将其|将问题|把问题)?(?:用户的?|最终的?|完整的?|独立的?|新的?|原|您的?|你的?|该|"
     r"一个|清晰的?|明确的?)*"
@@ -63,13 +64,13 @@ _LABEL_ZH = re.compile(
     r"问|答|(?<=[后为]))"
     r"(?:如下|是|为|可以是|应该是|应为)?\s*[:：]\s*"
 )
-_ORIGINAL_LABEL = re.compile(
+_ORIGINAL_LABEL = regex(
     r"^\W*(?:(?:the )?(?:original|follow-?up|user|last|latest|current|previous)(?: (?:user|follow-?up))? (?:question|"
     r"query|input|message)|original|input|chat history|conversation|context|history|"
     r"原问题|原始问题|原句|原文|用户问题|当前问题|后续问题|追问|历史对话|对话历史|聊天记录|上下文)\s*[:：]",
     re.IGNORECASE,
 )
-_EXPLAINS = re.compile(
+_EXPLAINS = regex(
     r"^[\s(（\[【*_-]*(?:note|explanation|reasoning|rationale|reason|this (?:question|query|rewrite|rewritten|"
     r"version|standalone|is)|the (?:rewritten|rewrite|question|query|standalone|follow-?up|user)|"
     r"i (?:have |'ve )?(?:rewrote|rewritten|replaced|kept|added|resolved|changed|made)|i hope|let me know|please let|"
@@ -78,17 +79,17 @@ _EXPLAINS = re.compile(
     r"改写(?:说明|理由|后)|补充说明|通过|希望|如果您|如需|由于|因为原|根据(?:上下文|对话|历史))",
     re.IGNORECASE,
 )
-_BULLET = re.compile(
+_BULLET = regex(
     r"^\s*(?:[-*•·▪◦‣–—>#]+\s+|#{1,6}\s*|>\s*|[(（]?\d{1,2}[)）.、．:：]\s*(?!\d)|[①②③④⑤⑥⑦⑧⑨]\s*|"
     r"[(（]?[a-cA-C][)）.]\s+|Q\d*\s*[:：.]\s*|问\s*[:：]\s*)"
 )
-_ROLE = re.compile(r"^\s*(?:user|human|assistant|system|ai|bot|用户|助手|助理|系统)\s*[:：]\s*", re.IGNORECASE)
-_SAME = re.compile(
+_ROLE = regex(r"^\s*(?:user|human|assistant|system|ai|bot|用户|助手|助理|系统)\s*[:：]\s*", re.IGNORECASE)
+_SAME = regex(
     r"^\W*(?:no (?:rewrite|rewriting|change|changes) (?:is |are )?(?:needed|necessary|required)|unchanged|(?:无需|"
     r"不需要|不用)(?:改写|重写|修改)|保持(?:不变|原样)|问题已(?:经)?(?:完整|独立))\W*$",
     re.IGNORECASE,
 )
-_NOTHING = re.compile(
+_NOTHING = regex(
     r"^\W*(?:none|null|nil|n/?a|error|unknown|undefined|empty|no question|无|空|无法(?:改写|重写|确定|理解)|不知道|"
     r"抱歉)\W*$",
     re.IGNORECASE,
@@ -110,8 +111,8 @@ _PAIRS = {
     "（": "）",
     "<": ">",
 }
-_QUESTION_END = re.compile(r"[?？]")
-_ASKS = re.compile(r"[?？]\W*$")
+_QUESTION_END = regex(r"[?？]")
+_ASKS = regex(r"[?？]\W*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +235,7 @@ def _pick(text: str, original: str) -> str:
     return next((line for line in spoken if _ASKS.search(line)), spoken[0])
 
 
-_PREAMBLE = re.compile(
+_PREAMBLE = regex(
     r"^(?:sure|certainly|of course|okay|ok|here (?:is|are|'s)|好的|当然|以下是|下面是)[^?？]*[:：!！.。,，]?$",
     re.IGNORECASE,
 )
@@ -301,7 +302,7 @@ def _unquoted(line: str, original: str) -> str:
     return line
 
 
-_PAUSE = re.compile(r"[?？。.!！]+[\"”’」]?\s*(?=\S)|\s*[(（\[【]\s*(?=\S)|\s+[-–—]+\s+")
+_PAUSE = regex(r"[?？。.!！]+[\"”’」]?\s*(?=\S)|\s*[(（\[【]\s*(?=\S)|\s+[-–—]+\s+")
 _MAX_PAUSES = 64
 
 

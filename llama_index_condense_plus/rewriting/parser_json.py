@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from llama_index_condense_plus.languages.patterns import regex
+
 KEYS = (
     "rewritten_question", "rewritten_query", "rewritten", "rewrite", "standalone_question", "standalone_query",
     "standalone", "search_query",
@@ -17,14 +19,14 @@ KEYS = (
 
 ENTRY = "{["
 _TRIES = 6
-_START = re.compile(r"[{\[]")
-_PAIR = re.compile(
+_START = regex(r"[{\[]")
+_PAIR = regex(
     r"""["'“]?\b("""
     + "|".join(KEYS)
     + r""")["'”]?\s*[:：]\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|“([^”\n]*)”)\s*(?=[,，}\]\n]|$)""",
     re.IGNORECASE,
 )
-_LIKE_JSON = re.compile(r"^\s*(?:\{\s*(?:[\"'“}]|\w+\s*:)|\[\s*(?:[\"{\]]))")
+_LIKE_JSON = regex(r"^\s*(?:\{\s*(?:[\"'“}]|\w+\s*:)|\[\s*(?:[\"{\]]))")
 _MAX_DEPTH = 8
 
 

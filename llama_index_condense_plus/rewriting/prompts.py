@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.languages.base import registered_lexicons
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.rewriting.history import render
 from llama_index_condense_plus.settings.reading import read_toml
@@ -35,8 +36,8 @@ OutputForm = Literal["text", "json", "structured"]
 
 MAX_NAMES = 5
 """Names shown to the model: more distract a small one."""
-_TAGS = re.compile(r"<(\s*/?\s*(?:conversation|message|names|example|date)\b)", re.IGNORECASE)
-_WHITESPACE = re.compile(r"\s+")
+_TAGS = regex(r"<(\s*/?\s*(?:conversation|message|names|example|date)\b)", re.IGNORECASE)
+_WHITESPACE = regex(r"\s+")
 
 
 class StandaloneQuestion(BaseModel):

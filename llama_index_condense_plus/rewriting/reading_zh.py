@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
 from llama_index_condense_plus.languages.base import Lexicon
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
@@ -31,7 +31,7 @@ OPEN_QUOTES = {"《": "》", "“": "”", "「": "」", "『": "』", "【": "�
 BARE = frozenset("其该此")
 """Pronouns that are one only before a noun."""
 PERSONS = frozenset(("male", "female", "person"))
-EMPTY = re.compile(r"[这那]么[多大少长高贵小重]|[这那]样的(?!$|[?？])")
+EMPTY = regex(r"[这那]么[多大少长高贵小重]|[这那]样的(?!$|[?？])")
 """Beginnings that look like a reference and come with their own noun."""
 LATIN = "\u2fff"
 """Chinese words sort after this character."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from llama_index_condense_plus.languages import lexicon_for
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.phrases import PhraseSet
 from llama_index_condense_plus.languages.text import fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.han_names import entity_words
@@ -43,7 +44,7 @@ _ENGLISH_ORDINALS = {
 }  # fmt: skip
 _MEASURE = "[部首个座家本位款张种条只件支台篇名套道处片所项类份门台]"
 _CLASS = "|".join(sorted(map(re.escape, _ZH["classes"]), key=len, reverse=True))
-_HAN = re.compile(
+_HAN = regex(
     rf"(?P<ordinal>(?<!的)(?:第(?P<n>[一二三四五六七八九十1-9])(?:{_MEASURE}|点|步)(?:{_CLASS})?|最后一{_MEASURE})|前者|后者)"
     rf"|(?P<plural>[它他她]们|[这那](?:些|几{_MEASURE}|两{_MEASURE}|俩)(?:{_CLASS})?)"
     rf"|(?P<noun>(?:[这那]{_MEASURE}|[该此本])(?P<class>{_CLASS}))"
@@ -51,7 +52,7 @@ _HAN = re.compile(
     rf"|(?P<measure>[这那]{_MEASURE})"
     r"|(?P<person>[他她])|(?P<thing>它|[这那]里面|其|此(?=[的是])|这(?=[是的款])|那(?=是))"
 )
-_LATIN = re.compile(
+_LATIN = regex(
     r"\b(?:(?P<ordinal>the (?P<n>first|second|third|fourth|fifth|last)(?: (?:one|option|choice|way|method))?"
     r"|the (?P<m>former|latter))"
     r"|(?P<plural>they|them|their|theirs|these|those|both of them)"

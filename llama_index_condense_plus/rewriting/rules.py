@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
@@ -36,8 +37,8 @@ _FIT = {
     "thing": {"person": 0.3, "place": 0.7},
 }
 """How well a kind of entity fits a kind of reference; 1 where nothing is said."""
-_ITEM_END = re.compile(r"[:：。;；（(]|[，,](?=\S{6})| [-–—] ")
-_OPENER = re.compile(
+_ITEM_END = regex(r"[:：。;；（(]|[，,](?=\S{6})| [-–—] ")
+_OPENER = regex(
     r"^(?:(?:那么?|而且|另外|还有|对了|不过)[，,]?(?![里边些个儿位])|(?:and|but|so|also)\b,?)\s*", re.IGNORECASE
 )
 

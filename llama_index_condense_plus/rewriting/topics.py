@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import content_tokens, fold
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.references import find_references
@@ -13,7 +14,7 @@ from llama_index_condense_plus.types import WindowMessage
 UNNAMED = frozenset({"term", "number"})
 """Kinds of entity that start no topic."""
 
-SUBSTITUTION = re.compile(
+SUBSTITUTION = regex(
     r"^\s*(?:那么?|那要是|如果是)?(?P<zh>[^，,。？?]{1,16}?)呢[？?。]?\s*$"
     r"|^\s*(?:and |but |so |ok,? )*(?:(?:what|how) about|and|for)\s+(?:(?:in|for|at|on|with|to) )?(?:the )?"
     r"(?P<en>[^,.?]{1,40})\?*\s*$",

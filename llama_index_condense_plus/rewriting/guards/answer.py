@@ -6,13 +6,14 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import has_han
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks, sentences
 from llama_index_condense_plus.rewriting.guards.features import features, folded, grounding, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
-_OPENS_ANSWER = re.compile(
+_OPENS_ANSWER = regex(
     r"^\W*(?:yes|no|yeah|sure|sorry|unfortunately|i (?:don't|do not|can't|cannot|am|'m|would|think|believe|"
     r"apologi[sz]e)|i'm|as an|there (?:is|are|was|were)|it (?:is|was|depends|seems)|it's|they (?:are|were|have)|"
     r"based on|according to|to (?:do|answer) th|you (?:can|could|should|may|need|must|will|are|have)|in (?:general|"
@@ -23,17 +24,17 @@ _OPENS_ANSWER = re.compile(
     r"知道(?!.*[?？])|不知道|不清楚))",
     re.IGNORECASE,
 )
-_OPENS_PLAINLY = re.compile(
+_OPENS_PLAINLY = regex(
     r"^\W*(?:yes|sorry|i(?:'m| am) (?:sorry|not sure|unable)|unfortunately|there (?:is|are|was|were)|it (?:is|was|"
     r"depends)|based on|according to|here (?:is|are)|the answer|as an ai|是的|抱歉|对不起|很遗憾|根据|答案)",
     re.IGNORECASE,
 )
-_VERBAL_EN = re.compile(
+_VERBAL_EN = regex(
     r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|may|might|must|does|did|do|be|been|provides?|"
     r"allows?|includes?|contains?|offers?|requires?|uses?|used|means?|helps?|supports?|makes?|gives?|takes?|became|"
     r"began|started|said|released|refers?|involves?|consists?|depends?|visit|i|we|they|you|he|she|it)\b"
 )
-_VERBAL_ZH = re.compile(
+_VERBAL_ZH = regex(
     r"是|有(?!关|限|声|趣|效)|在(?!线)|于|为(?!什么|何)|了|叫|来自|属于|位于|包括|获得|可以|能够|会(?!员|议|计)|。$|！$"
 )
 _SIMILAR = 0.85
@@ -108,7 +109,7 @@ class AnswerGuard:
 
 _SHOWN = 80
 _LEAST_UNSAID = 0.25
-_LABELLED = re.compile(r"[:：]\s*\S")
+_LABELLED = regex(r"[:：]\s*\S")
 
 
 def _is_fragment(text: str) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import has_han
 from llama_index_condense_plus.rewriting.guards.features import features, folded
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
 
-_SENTENCE = re.compile(r"[^。！？?!；;\n]+[。！？?!；;\n]*|[。！？?!；;\n]+")
-_LATIN_SENTENCE = re.compile(r"(?:[^.!?\n;]|[.;](?=\S))+[.!?;\n]*\s*|[.!?;\n]+\s*")
-_CLAUSE = re.compile(r"[^，,]+[，,]?")
-_ZH_ASKS = re.compile(
+_SENTENCE = regex(r"[^。！？?!；;\n]+[。！？?!；;\n]*|[。！？?!；;\n]+")
+_LATIN_SENTENCE = regex(r"(?:[^.!?\n;]|[.;](?=\S))+[.!?;\n]*\s*|[.!?;\n]+\s*")
+_CLAUSE = regex(r"[^，,]+[，,]?")
+_ZH_ASKS = regex(
     r"什么|还是|是(?:[\u4e00-\u9fff]{1,2})是|啥|谁|哪|怎么|怎样|如何|咋|为何|多少|几(?!乎|近)|多[久长大高远重贵快]|何[时地处种]|吗|呢|"
     r"(?<![那这要])么(?:$|[。！？?!])|是否|能否|可否|(.)[不没]\1|有没有|没(?:有)?[？?]|不[？?]|有无|区别|介绍|列出|"
     r"比较|对比|推荐|告诉|解释|说明|讲讲|说说|谈谈|查|找|翻译|总结"
@@ -25,7 +25,7 @@ _STARTING = _OPENING.replace("[,;:.!?]", "[:.!?]")
 _BEFORE_VERB = (
     r"(?:^(?:and |but |or |also )?|[:.!?]\s*|^(?:ok|okay|yes|no|well|so|then|please|hi|hello|hey|great|now)[\s,]+)"
 )
-_EN_ASKS = re.compile(
+_EN_ASKS = regex(
     rf"{_STARTING}(?:(?:in|on|at|for|to|of|by|from|with|about|under|since|until|during|through)\s+)?"
     r"(?:what|whats|who|whos|whose|whom|which|when|where|why|how|whether)(?:'s|'re)?\b"
     rf"|{_BEFORE_VERB}(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|has|have|had|"
@@ -37,7 +37,7 @@ _EN_ASKS = re.compile(
     r"|\bi(?:'d| would)? (?:need|want|wanna|like|would like)\b|\b(?:know|wonder\w*|see|tell me|explain|"
     r"ask(?:ing)?) (?:if|about|what|who|which|when|where|why|how|whether)\b"
 )
-_CONDITION = re.compile(
+_CONDITION = regex(
     r"^\W*(?:如果|假如|要是|假设|若|倘若|当|除非|只要|既然|在|对于|关于|从|比起|跟|和)|(?:的话|的情况下|时|时候|以后|"
     r"之后|之前|后|前)[，,]$"
 )

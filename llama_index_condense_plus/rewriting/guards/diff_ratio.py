@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.text import clip, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks
@@ -107,7 +108,7 @@ def _keeps_wording(original: str, rewrite: str) -> bool:
 
 
 _LEAST_UNRELATED = 0.5
-_THANKS = re.compile(r"thank|\bbye|goodbye|谢谢|多谢|感谢|再见|拜拜")
+_THANKS = regex(r"thank|\bbye|goodbye|谢谢|多谢|感谢|再见|拜拜")
 
 
 def _is_thanks(text: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.stems import common_words, known_words, stem
 from llama_index_condense_plus.languages.synonyms import SYNONYMS_EN, SYNONYMS_ZH
 from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
@@ -21,14 +21,14 @@ MAX_CHECKED_CHARS = 8_000
 _EMPTY_TAGS = frozenset({"x", "u", "ul", "uj", "uz", "ug", "ud", "uv", "y", "e", "o", "p", "c", "r", "zg"})
 NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 """jieba's tags of people, places, organisations and other names."""
-_DEMONSTRATIVE = re.compile(
+_DEMONSTRATIVE = regex(
     r"^(?:[这那该此](?:一)?[个些部首家位款种本条座台张件项次所间]?|第.{1,3}|前者|后者|this|that|these|those|such|same|first|second|third|last|latter|former)$"
 )
 _POSSESSION = frozenset(
     ["的", "它", "他", "她", "它们", "他们", "她们", "it", "its", "it's", "they", "their", "he", "his", "she", "her"]
 )
 _OPENERS = frozenset(("那", "那么"))
-_SPLIT = re.compile(r"[-_/.'’+#]+")
+_SPLIT = regex(r"[-_/.'’+#]+")
 
 
 class Word(NamedTuple):

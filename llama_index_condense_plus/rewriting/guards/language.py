@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.languages.weak_words import WEAK_EN
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _SCRIPTS = (
-    ("han", re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")),
-    ("kana", re.compile(r"[\u3040-\u30ff]")),
-    ("hangul", re.compile(r"[\uac00-\ud7af\u1100-\u11ff]")),
-    ("cyrillic", re.compile(r"[\u0400-\u04ff]")),
-    ("arabic", re.compile(r"[\u0600-\u06ff]")),
-    ("greek", re.compile(r"[\u0370-\u03ff]")),
-    ("hebrew", re.compile(r"[\u0590-\u05ff]")),
-    ("thai", re.compile(r"[\u0e00-\u0e7f]")),
-    ("devanagari", re.compile(r"[\u0900-\u097f]")),
+    ("han", regex(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")),
+    ("kana", regex(r"[\u3040-\u30ff]")),
+    ("hangul", regex(r"[\uac00-\ud7af\u1100-\u11ff]")),
+    ("cyrillic", regex(r"[\u0400-\u04ff]")),
+    ("arabic", regex(r"[\u0600-\u06ff]")),
+    ("greek", regex(r"[\u0370-\u03ff]")),
+    ("hebrew", regex(r"[\u0590-\u05ff]")),
+    ("thai", regex(r"[\u0e00-\u0e7f]")),
+    ("devanagari", regex(r"[\u0900-\u097f]")),
 )
-_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-z]+)?")
+_LATIN_WORD = regex(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-z]+)?")
 _FOREIGN = (
     frozenset(
         """
@@ -72,7 +72,7 @@ class LanguageGuard:
 
 
 _CHECKED = 2_000
-_RUN = re.compile(r"[^\x00-\u036f\u2000-\u206f\u3000-\u303f\uff00-\uffef]+")
+_RUN = regex(r"[^\x00-\u036f\u2000-\u206f\u3000-\u303f\uff00-\uffef]+")
 _LEAST_OWN = 0.08
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip
 from llama_index_condense_plus.rewriting.guards.clauses import sentences
 from llama_index_condense_plus.rewriting.guards.features import features, folded, retained
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
-_META = re.compile(
+_META = regex(
     r"stand-?alone question|rewrit(?:e|ten|ing) (?:the|this|that|it|question|query|as)|rephras(?:e|ed|ing) (?:the|"
     r"this|question)|follow-?up (?:question|input|message)|chat[ _]history|conversation history|"
     r"(?:previous|prior|earlier|above|our|given|provided) (?:conversation|context|chat|dialog(?:ue)?)\b|"
@@ -22,7 +22,7 @@ _META = re.compile(
     r"人工智能助手|忽略(?:以上|上面|之前|前面|所有)|无视(?:以上|上面|之前|前面|所有)|系统提示|提示词|用户(?:想|在问|"
     r"询问|提问|的问题)|根据(?:以上|上面|上述|之前的?)(?:对话|内容|信息|历史)"
 )
-_INSTRUCTS = re.compile(
+_INSTRUCTS = regex(
     r"ignore (?:all|any|the|everything|previous|prior|above|my|your|this|these|that)|disregard|forget (?:all|any|the|"
     r"everything|previous|above|your)|override|new instructions?|system\s*[:：]|instead,? (?:of|output|print|say|"
     r"respond|reply|write|ask|search|return)|"

@@ -6,6 +6,7 @@ import re
 from functools import partial
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.stems import common_words
 from llama_index_condense_plus.languages.text import fold, has_han
@@ -26,9 +27,9 @@ from llama_index_condense_plus.rewriting.guards.features import (
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
-_TITLE = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”")
-_SENTENCE_START = re.compile(r"(?:^|[.?!:;]\s+|[\"“(]\s*)$")
-_RELATIVE_TIME = re.compile(
+_TITLE = regex(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”")
+_SENTENCE_START = regex(r"(?:^|[.?!:;]\s+|[\"“(]\s*)$")
+_RELATIVE_TIME = regex(
     r"今天|今日|明天|昨天|前天|后天|今年|明年|去年|前年|后年|本月|上个?月|下个?月|本周|上周|下周|这周|周末|最近|"
     r"近\S{0,3}年|现在|目前|"
     r"today|tomorrow|yesterday|tonight|this (?:year|month|week|weekend)|(?:last|next|past) (?:year|month|week|"
@@ -160,7 +161,7 @@ def _in_other_form(word: Word, question: Features, said: Grounding) -> bool:
     return word.raw.islower() and (shares_root(word, said.roots) or shares_root(word, question.roots))
 
 
-_VERSION = re.compile(r"(?:v|version)(\d[\d.]*)")
+_VERSION = regex(r"(?:v|version)(\d[\d.]*)")
 
 
 def _abbreviates(word: Word, after: Features, question: Features, said: Grounding) -> bool:

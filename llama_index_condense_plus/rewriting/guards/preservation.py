@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.quantities import quantities
 from llama_index_condense_plus.languages.text import has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asking_sentence, asks
@@ -13,19 +14,19 @@ from llama_index_condense_plus.rewriting.guards.features import folded
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
-_QUOTED = re.compile(
+_QUOTED = regex(
     r"《([^《》\n]+)》|「([^「」\n]+)」|『([^『』\n]+)』|“([^“”\n]+)”|\"([^\"\n]+)\"|`([^`\n]+)`|"
     r"(?<!\w)'([^'\n]{2,}?)'(?!\w)|‘([^‘’\n]+)’"
 )
-_IDENTIFIER = re.compile(
+_IDENTIFIER = regex(
     r"https?://\S+[\w/]|[\w.+-]+@[\w-]+\.[\w.]+"
     r"|(?<![\w./\\-])(?:[/~\\]?[a-z0-9_+#-]+(?:[./\\:_-][a-z0-9_+#*-]+)+|--?[a-z][\w-]+|[a-z]+\d[a-z0-9]*"
     r"|\d+[a-z]+[a-z0-9]*|/[a-z0-9_-]+|[a-z]+(?:\+\+|#))(?!\w)",
     re.IGNORECASE | re.ASCII,
 )
-_PLAIN = re.compile(r"[a-z]+(?:[-/][a-z]+)*", re.IGNORECASE)
-_CAMEL = re.compile(r"(?<![\w./-])(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)(?!\w)", re.ASCII)
-_CLOCK = re.compile(
+_PLAIN = regex(r"[a-z]+(?:[-/][a-z]+)*", re.IGNORECASE)
+_CAMEL = regex(r"(?<![\w./-])(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)(?!\w)", re.ASCII)
+_CLOCK = regex(
     r"[\d:.,/%-]+(?:st|nd|rd|th|am|pm|s|k|m|g|kg|km|mb|gb|tb|mg|ml|cm|mm|h|hz|ghz|mhz|w|kw|kwh|v|x|min|mins|hrs?|px|"
     r"ms|ft|lbs?)?",
     re.IGNORECASE,
@@ -38,22 +39,22 @@ _NOT_NEGATION_ZH = frozenset(
     无敌 非常 非洲 非凡 非得 别人 别的 别墅 别名 别称 莫斯科 莫名 莫非 免费 免得 免疫
     """.split()  # noqa: SIM905
 )
-_LATIN = re.compile(r"[a-z]")
-_NEGATION_ZH = re.compile(
+_LATIN = regex(r"[a-z]")
+_NEGATION_ZH = regex(
     r"^(?:不|没|没有|未|无|非|别|勿|不是|除了|除|除外|免)$|^(?:不|未|无|没|非|勿|禁).|^[别休]\w|不[了到得上起]|"
     r"^(?:从不|从未|尚未|并非|并不|绝不|毫无|毫不|禁止|拒绝)"
 )
-_A_NOT_A = re.compile(
+_A_NOT_A = regex(
     r"不知道|不晓得|不清楚|不确定|不好意思|不客气|不用谢|不是[吗么]|(.{1,2})[不没]\1|有没有|有无|是否|"
     r"[不没](?:有)?(?=[?？。]|$)|没(?:有)?(?:吗|呢)?[?？]"
 )
-_NEGATION_EN = re.compile(
+_NEGATION_EN = regex(
     r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|except|excluding|unless|unable)\b|"
     r"\bnon-?(?=[a-z])|n['’]t\b|"
     r"\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|werent|wouldnt|couldnt|shouldnt|havent|hasnt|hadnt)\b|"
     r"\b(?:instead of|other than|rather than)\b"
 )
-_NEGATION_EN_PADDING = re.compile(
+_NEGATION_EN_PADDING = regex(
     r"^\s*(?:no|nope)\b\s*(?:[,.!;]|$|(?=thank|i\b|it\b|that\b|they\b|we\b|you\b|just\b|the\b|any\b|what\b|how\b|"
     r"is\b|can\b))|\b(?:why not|why don['’]?t (?:you|we|i)|no problem|no\. ?\d|not sure|whether or not|or not|"
     r"not only|do(?:n['’]t| not) know|if not)\b|,\s*(?:is|are|do|does|did|was|were|ca|wo|could|should|would|have|"
