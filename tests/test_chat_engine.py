@@ -10,7 +10,6 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.prompts import PromptTemplate
-from llama_index.core.schema import NodeWithScore, TextNode
 
 from llama_index_condense_plus import (
     CondensePlusSettings,
@@ -22,7 +21,7 @@ from llama_index_condense_plus import (
     TurnProgressEvent,
 )
 from tests.conftest import FIRST_ROUND, PRICE
-from tests.fakes import Log, PlainQueryEngine, RecordingPostprocessor, ScriptedLLM, WordRetriever, query_engine
+from tests.fakes import PlainQueryEngine, RecordingPostprocessor, ScriptedLLM, WordRetriever, query_engine
 from tests.modes import Mode, said
 
 Make = Callable[..., Any]
@@ -104,51 +103,6 @@ def test_chat_postprocesses_once_with_the_search_query_on_the_merged_nodes(make_
     post = RecordingPostprocessor()
     mode.ask(make_engine(node_postprocessors=[post]), "and its price?")
     assert post.seen == [("async" if mode.is_async else "sync", PRICE, 2)]
-
-
-def test_chat_postprocessors_see_all_candidates_and_the_answer_top_k(
-    make_engine: Make, llm: ScriptedLLM, mode: Mode
-) -> None:
-    post = RecordingPostprocessor()
-    retriever = WordRetriever([f"passage {i} {'abcdefgh'[i]}" for i in range(8)], top_k=2)
-    found = iter([[0, 1], [2, 3]])
-    by_query: dict[str, list[int]] = {}
-
-    def nodes(query: str) -> list[NodeWithScore]:
-        picked = by_query.setdefault(query, next(found) if query not in by_query else [])
-        return [NodeWithScore(node=retriever.nodes[i], score=1.0 / (rank + 1)) for rank, i in enumerate(picked)]
-
-    retriever._found = nodes  # type: ignore[method-assign]
-    reply = mode.ask(make_engine(retriever=retriever, node_postprocessors=[post]), "and its price?")
-    assert [n for _, _, n in post.seen] == [4]
-    assert reply.response.trace.nodes
-    assert llm.calls[-1][1].count("passage") == 2
-    assert len(reply.node_ids) == 2
-
-
-def test_chat_prefetches_the_original_while_the_rewrite_runs(mode: Mode, make_engine: Make) -> None:
-    log = Log()
-    model = ScriptedLLM(rewrite=PRICE, rewrite_delay_s=0.2, log=log)
-    retriever = WordRetriever(["the GTE-3000 costs 99 euros"], log=log)
-    mode.ask(make_engine(llm=model, retriever=retriever), "and its price?")
-    original, rewritten = log.index("retrieval begins: and its price?"), log.index(f"retrieval begins: {PRICE}")
-    assert original < log.index("rewrite ends") < rewritten
-    assert retriever.queries.count("and its price?") == 1
-
-
-def test_chat_does_not_prefetch_where_it_is_switched_off(mode: Mode, make_engine: Make) -> None:
-    log = Log()
-    model = ScriptedLLM(rewrite=PRICE, rewrite_delay_s=0.1, log=log)
-    retriever = WordRetriever(["the GTE-3000 costs 99 euros"], log=log)
-    mode.ask(make_engine(llm=model, retriever=retriever, retrieval={"prefetch": False}), "and its price?")
-    assert log.index("rewrite ends") < log.index("retrieval begins")
-    assert sorted(retriever.queries) == [PRICE, "and its price?"]
-
-
-def test_chat_searches_one_query_where_dual_is_never(mode: Mode, make_engine: Make) -> None:
-    retriever = WordRetriever(["the GTE-3000 costs 99 euros"])
-    mode.ask(make_engine(retriever=retriever, retrieval={"dual": "never"}), "and its price?")
-    assert retriever.queries == [PRICE]
 
 
 @pytest.mark.parametrize("answer_mode", ["conversation", "rewritten", "original"])
@@ -260,17 +214,6 @@ def test_chat_tells_that_it_answers_once_the_passages_are_there(
     assert named.index("RetrievalEndEvent") < named.index("answering")
 
 
-def test_chat_query_engine_without_a_retriever_gets_the_rewrite(make_engine: Make, mode: Mode) -> None:
-    plain = PlainQueryEngine()
-    reply = mode.ask(make_engine(query_engine=plain), "and its price?")
-    assert plain.queries == [PRICE]
-    assert reply.text == "plain answer"
-    assert reply.query == PRICE
-    trace = reply.response.trace
-    assert len(trace.plan.queries) == 1
-    assert any("plan_collapsed" in warning for warning in trace.warnings)
-
-
 def test_chat_stream_of_a_query_engine_that_cannot_stream_has_one_chunk(make_engine: Make, mode: Mode) -> None:
     engine = make_engine(query_engine=PlainQueryEngine("one two three"))
     response = mode.begin(engine, "and its price?")
@@ -339,33 +282,6 @@ def test_chat_asks_which_is_meant_where_asked_for(make_engine: Make, llm: Script
     )
     weights = [query.weight for query in mode.ask(kept, "How much does it cost?").response.trace.plan.queries]
     assert weights == [1.0, 1.0]  # unasked, both are searched alike
-
-
-def test_chat_same_text_in_two_documents_stays_two_sources(make_engine: Make, mode: Mode) -> None:
-    texts = ["the GTE-3000 costs 99 euros", "the GTE-3000 costs 99 euros"]
-    for options in ({}, {"fusion": {"dedupe_text": False, "provenance_metadata": True}}):
-        reply = mode.ask(make_engine(retriever=WordRetriever(texts), **options), "and its price?")
-        assert sorted(reply.node_ids) == ["n0", "n1"]
-    merged = mode.ask(make_engine(retriever=WordRetriever(texts), fusion={"dedupe_text": True}), "and its price?")
-    assert len(merged.node_ids) == 1
-
-
-def test_chat_never_mutates_what_the_retriever_returned(make_engine: Make, mode: Mode) -> None:
-    class Owner(WordRetriever):
-        def _found(self, query: str) -> list[NodeWithScore]:
-            nodes = super()._found(query)
-            returned.extend((node, node.score) for node in nodes)
-            return nodes
-
-    returned: list[tuple[NodeWithScore, float | None]] = []
-    retriever = Owner(["the GTE-3000 costs 99 euros", "the GTE-3000 has a warranty"])
-    texts = [(node.text, dict(node.metadata)) for node in retriever.nodes]
-    reply = mode.ask(make_engine(retriever=retriever, fusion={"provenance_metadata": True}), "and its price?")
-    assert len(returned) == 4
-    assert all(node.score == score for node, score in returned)
-    assert [(node.text, dict(node.metadata)) for node in retriever.nodes] == texts
-    assert all("condense" not in str(node.node.metadata) for node, _ in returned)
-    assert all(isinstance(node.node, TextNode) for node in reply.response.source_nodes)
 
 
 def test_chat_verbose_prints_one_line_a_turn(make_engine: Make, mode: Mode, capsys: pytest.CaptureFixture[str]) -> None:

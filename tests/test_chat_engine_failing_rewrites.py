@@ -1,0 +1,237 @@
+"""Rewrites that fail, are refused or late: the chain goes on, and the trace says so."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llama_index_condense_plus import (
+    RewriteRequest,
+    RewriteStatus,
+)
+from tests.conftest import PRICE
+from tests.fakes import Clock, ScriptedLLM
+from tests.modes import Mode, said
+
+Make = Callable[..., Any]
+
+
+class RateLimitError(Exception):
+    """What an API client raises on status 429."""
+
+    status_code = 429
+
+
+FAILURES = {
+    "429": RateLimitError("Error code: 429 - rate limit reached, key sk-secret"),
+    "timeout": TimeoutError("read timed out"),
+    "asyncio timeout": asyncio.TimeoutError(),
+    "connection": ConnectionError("refused"),
+    "bug": RuntimeError("boom"),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_rewrite_call_failing_goes_on_with_the_rules(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode, failure: str
+) -> None:
+    llm.rewrite = FAILURES[failure]
+    engine = make_engine()
+    reply = mode.ask(engine, "and its price?")
+    result = reply.response.trace.rewrite
+    assert reply.text == "the answer"
+    assert result.attempts[0].rewriter == "llm"
+    assert result.attempts[0].error
+    assert ("timeout" in result.attempts[0].error) is ("timeout" in failure)
+    assert result.status is RewriteStatus.REWRITTEN
+    assert result.rewriter == "rules"
+    assert "GTE-3000" in reply.query
+    assert "sk-secret" not in str(reply.response.trace.to_dict())
+    assert said(engine)[-2:] == [("user", "and its price?"), ("assistant", "the answer")]
+
+
+@pytest.mark.parametrize("raw", ["", "   ", "\n\t ", "\u200b", "None", "<think>it is a printer", "```\n```"])
+def test_rewrite_empty_or_blank_goes_on_with_the_rules(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode, raw: str
+) -> None:
+    llm.rewrite = raw
+    reply = mode.ask(make_engine(), "and its price?")
+    result = reply.response.trace.rewrite
+    assert result.rewriter == "rules"
+    assert "GTE-3000" in reply.query
+    assert not result.attempts[0].accepted
+    assert result.attempts[0].error or any(not verdict.passed for verdict in result.attempts[0].verdicts)
+
+
+def test_rewrite_slower_than_its_deadline_goes_on_with_the_rules(make_engine: Make, mode: Mode) -> None:
+    slow = ScriptedLLM(rewrite=PRICE, rewrite_delay_s=3.0)
+    reply = mode.ask(make_engine(llm=slow, rewrite={"timeout_s": 0.05}), "and its price?")
+    result = reply.response.trace.rewrite
+    assert [(attempt.rewriter, attempt.error) for attempt in result.attempts] == [("llm", "timeout"), ("rules", "")]
+    assert "GTE-3000" in reply.query
+    assert reply.text == "the answer"
+
+
+def test_rewrite_chain_of_the_users_words_alone_keeps_them(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
+    llm.rewrite = RateLimitError("429")
+    reply = mode.ask(make_engine(rewrite={"chain": ["llm", "original"]}), "and its price?")
+    assert reply.query == "and its price?"
+    assert reply.response.trace.rewrite.status is RewriteStatus.FAILED
+    assert reply.response.trace.rewrite.rewriter == "original"
+
+
+def test_rewrite_chain_concat_puts_recent_turns_before_the_question(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    llm.rewrite = RateLimitError("429")
+    reply = mode.ask(make_engine(rewrite={"chain": ["llm", "concat"]}), "and its price?")
+    assert reply.query == "Tell me about the GTE-3000 The GTE-3000 is a printer. and its price?"
+    assert reply.response.trace.rewrite.rewriter == "concat"
+
+
+def test_rewrite_rejected_by_a_guard_goes_on_and_says_why(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
+    llm.rewrite = "Who won the football world championship in Brazil in 1950?"
+    reply = mode.ask(make_engine(), "and its price?")
+    result = reply.response.trace.rewrite
+    assert result.rewriter == "rules"
+    assert any(not verdict.passed for verdict in result.attempts[0].verdicts)
+    assert "Brazil" not in reply.query
+
+
+def test_rewriter_functions_of_ones_own_sync_and_async(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
+    requests: list[RewriteRequest] = []
+
+    def plain(request: RewriteRequest) -> str:
+        requests.append(request)
+        return PRICE
+
+    async def coroutine(request: RewriteRequest) -> str:
+        await asyncio.sleep(0)
+        return plain(request)
+
+    class Method:
+        name = "own"
+
+        async def rewrite(self, request: RewriteRequest) -> str:
+            return plain(request)
+
+    class SyncMethod:
+        name = "own"
+
+        def rewrite(self, request: RewriteRequest) -> str:
+            return plain(request)
+
+    def gives_a_coroutine(request: RewriteRequest) -> Any:
+        return coroutine(request)
+
+    for rewriter in (plain, coroutine, gives_a_coroutine, Method(), SyncMethod()):
+        reply = mode.ask(make_engine(rewriters={"own": rewriter}, rewrite={"chain": ["own"]}), "and its price?")
+        assert reply.query == PRICE
+        assert reply.response.trace.rewrite.rewriter == "own"
+    assert len(requests) == 5
+    assert requests[0].message == "and its price?"
+    assert "Tell me about the GTE-3000" in requests[0].window.text
+    assert llm.count("rewrite") == 0
+
+
+def test_rewriter_functions_of_ones_own_may_fail_decline_or_be_late(make_engine: Make, mode: Mode) -> None:
+    release = threading.Event()
+
+    def fails(_: RewriteRequest) -> str:
+        raise RuntimeError("boom")
+
+    def hangs(_: RewriteRequest) -> str:
+        release.wait(10)
+        return PRICE
+
+    async def ahangs(_: RewriteRequest) -> str:
+        await asyncio.sleep(10)
+        return PRICE
+
+    cases: list[tuple[Any, str]] = [(fails, "RuntimeError"), (lambda _: None, "declined"), (lambda _: "  ", "")]
+    try:
+        for function, error in cases:
+            engine = make_engine(rewriters={"own": function}, rewrite={"chain": ["own", "rules"]})
+            result = mode.ask(engine, "and its price?").response.trace.rewrite
+            assert result.rewriter == "rules"
+            assert error in result.attempts[0].error
+        for function in (hangs, ahangs):
+            engine = make_engine(rewriters={"own": function}, rewrite={"chain": ["own", "rules"], "timeout_s": 0.1})
+            result = mode.ask(engine, "and its price?").response.trace.rewrite
+            assert [a.error for a in result.attempts] == ["timeout", ""]
+    finally:
+        release.set()
+
+
+def test_trigger_planner_and_guard_of_ones_own_may_fail(make_engine: Make, mode: Mode) -> None:
+    class Broken:
+        name = "broken"
+
+        def decide(self, *_: Any) -> Any:
+            raise RuntimeError("boom")
+
+        plan = check = decide
+
+    reply = mode.ask(make_engine(trigger=Broken(), planner=Broken()), "and its price?")
+    assert reply.query == PRICE
+    assert {w.split(" failed")[0] for w in reply.response.trace.warnings} == {"trigger", "planning"}
+    reply = mode.ask(make_engine(guards=[Broken()]), "and its price?")
+    assert reply.response.trace.rewrite.rewriter == "rules"
+
+
+def test_cache_of_ones_own_may_fail(make_engine: Make, mode: Mode) -> None:
+    class Broken:
+        def get(self, key: str) -> str | None:
+            raise ConnectionError("redis is away")
+
+        def set(self, key: str, value: str) -> None:
+            raise ConnectionError("redis is away")
+
+    assert mode.ask(make_engine(cache=Broken()), "and its price?").query == PRICE
+
+
+def test_circuit_breaker_leaves_a_failing_model_alone_and_tries_again(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    clock = Clock()
+    llm.rewrite = RateLimitError("429")
+    engine = make_engine(clock=clock)
+    for _ in range(5):
+        mode.ask(engine, "and its price?", [*engine.chat_history[:2]])
+    assert llm.count("rewrite") == 5
+    reply = mode.ask(engine, "and its price?", [*engine.chat_history[:2]])
+    assert llm.count("rewrite") == 5
+    assert "circuit open" in reply.response.trace.rewrite.attempts[0].error
+    assert reply.response.trace.rewrite.rewriter == "rules"
+    clock.now += 3600
+    llm.rewrite = PRICE
+    assert mode.ask(engine, "and its price?", [*engine.chat_history[:2]]).query == PRICE
+    assert llm.count("rewrite") == 6
+
+
+class BlockingRewriter:
+    """A rewriter of one's own whose plain method blocks."""
+
+    name = "own"
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+
+    def rewrite(self, request: RewriteRequest) -> str:
+        self.released.wait(10)
+        return PRICE
+
+
+def test_rewriter_object_of_ones_own_that_blocks_is_left_at_its_deadline(make_engine: Make, mode: Mode) -> None:
+    own = BlockingRewriter()
+    engine = make_engine(rewriters={"own": own}, rewrite={"chain": ["own", "rules"], "timeout_s": 0.2})
+    try:
+        reply = mode.ask(engine, "and its price?")
+    finally:
+        own.released.set()
+    assert reply.response.trace.rewrite.attempts[0].error == "timeout"
+    assert reply.response.trace.rewrite.rewriter == "rules"
