@@ -1,0 +1,58 @@
+"""What the package promises: its names are sorted, importable, explained, and on the reference page."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import llama_index_condense_plus as package
+
+REFERENCE = (Path(__file__).parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
+DIRECTIVES = set(re.findall(r"^::: (\S+)$", REFERENCE, re.MULTILINE))
+NAMES = [name for name in package.__all__ if not name.startswith("__")]
+OBJECTS = [name for name in NAMES if inspect.isclass(getattr(package, name)) or callable(getattr(package, name))]
+
+
+def order(name: str) -> tuple[int, str]:
+    """Constants first, then classes, then the rest, as the linter sorts."""
+    return (0 if name.isupper() else 1 if name[:1].isupper() else 2, name)
+
+
+def test_all_is_sorted_and_holds_no_name_twice() -> None:
+    assert list(package.__all__) == sorted(set(package.__all__), key=order)
+
+
+def test_all_is_everything_that_the_package_imports() -> None:
+    imported = {
+        name
+        for name, value in vars(package).items()
+        if not name.startswith("_") and not inspect.ismodule(value) and name != "annotations"
+    }
+    assert imported == set(NAMES)
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_public_name_is_explained(name: str) -> None:
+    thing: Any = getattr(package, name)
+    assert "__doc__" in vars(thing) or inspect.isfunction(thing)
+    doc = thing.__doc__ or ""
+    assert len(doc) > 20
+    assert not doc.startswith(f"{name}(")  # what a dataclass makes up
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_public_methods_are_explained(name: str) -> None:
+    thing = getattr(package, name)
+    for attribute, value in vars(thing).items() if inspect.isclass(thing) else ():
+        if not attribute.startswith("_") and (inspect.isfunction(value) or isinstance(value, (classmethod, property))):
+            assert inspect.getdoc(getattr(value, "__func__", value)), f"{name}.{attribute}"
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_public_name_is_on_the_reference_page(name: str) -> None:
+    module = getattr(package, name).__module__
+    assert {f"{package.__name__}.{name}", f"{module}.{name}", module} & DIRECTIVES
