@@ -14,7 +14,9 @@ import llama_index_condense_plus as package
 REFERENCE = (Path(__file__).parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
 DIRECTIVES = set(re.findall(r"^::: (\S+)$", REFERENCE, re.MULTILINE))
 NAMES = [name for name in package.__all__ if not name.startswith("__")]
-OBJECTS = [name for name in NAMES if inspect.isclass(getattr(package, name)) or callable(getattr(package, name))]
+OBJECTS = [
+    name for name in NAMES if inspect.isclass(getattr(package, name)) or inspect.isfunction(getattr(package, name))
+]
 
 
 def order(name: str) -> tuple[int, str]:
@@ -40,7 +42,7 @@ def test_public_name_is_explained(name: str) -> None:
     thing: Any = getattr(package, name)
     assert "__doc__" in vars(thing) or inspect.isfunction(thing)
     doc = thing.__doc__ or ""
-    assert len(doc) > 20
+    assert len(doc) >= 20
     assert not doc.startswith(f"{name}(")  # what a dataclass makes up
 
 
