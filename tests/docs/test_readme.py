@@ -1,0 +1,53 @@
+"""The two READMEs say the same, and name what there is."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from llama_index_condense_plus import CondensePlusSettings, cli
+from tests.docs.markdown import PAGES, ROOT, blocks, name_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+OPTION = re.compile(r"^\| `([a-z_]+(?:\.[a-z_]+)*)` \|[^|]+\|[^|]+\|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_files(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", READMES, ids=name_of)
+def test_every_extra_and_command_is_named(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {extra for extra in project["optional-dependencies"] if f"| `{extra}` |" not in text} == set()
+    assert {name for name in cli.COMMANDS if name not in text} == set()
+
+
+@pytest.mark.parametrize("page", READMES, ids=name_of)
+def test_options_of_the_table_exist(page: Path) -> None:
+    found = OPTION.findall(page.read_text(encoding="utf-8"))
+    assert len(found) > 10
+    for option in found:
+        value = CondensePlusSettings()
+        for step in option.split("."):
+            value = getattr(value, step)
+
+
+def test_both_show_the_same_figures_and_options() -> None:
+    english, chinese = (page.read_text(encoding="utf-8") for page in READMES)
+    figure = re.compile(r"(?<![\d.])\.\d+|\b\d\.\d+\b")
+    assert sorted(figure.findall(english)) == sorted(figure.findall(chinese))
+    assert OPTION.findall(english) == OPTION.findall(chinese)
+    assert len(blocks(READMES[0], "python")) <= len(blocks(READMES[1], "python"))
