@@ -15,7 +15,7 @@ BUILD = .venv-build/bin
 CLEAN = .venv-wheel/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format audit integration integration-hf bench docs matrix release clean
+.PHONY: help demo test check format audit integration integration-hf bench docs pages matrix release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,10 @@ bench: .venv-bench/.ready ## every benchmark but training, tables on the screen;
 
 docs: .venv-docs/.ready ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/mkdocs build --strict $(ARGS)
+
+pages: .venv-bench/.ready ## the pages that scripts write; ARGS="--all" or names run benchmarks first
+	$(BENCH)/python scripts/settings_page.py
+	$(BENCH)/python scripts/benchmarks_page.py $(ARGS)
 
 matrix: ## Python 3.10 to 3.13 with the oldest and the newest llama-index-core
 	@$(PYTHON) scripts/matrix.py $(ARGS)
