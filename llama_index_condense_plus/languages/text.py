@@ -58,6 +58,8 @@ def simplify(text: str) -> str:
 
 def fold(text: str) -> str:
     """Return a form for comparison: width and compatibility forms, letter case and Chinese script made equal."""
+    if text.isascii():
+        return text.lower()
     return simplify(unicodedata.normalize("NFKC", text)).casefold()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from llama_index_condense_plus.languages.patterns import regex
 
@@ -42,6 +43,7 @@ def split_items(text: str) -> list[str]:
     return segments
 
 
+@lru_cache(maxsize=4096)
 def list_items(text: str) -> tuple[str, ...]:
     """Return the items of the text's list without their marks, in order; empty if there is none.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from llama_index_condense_plus.languages.text import content_tokens, fold
 from llama_index_condense_plus.types import Cue, HistoryWindow
@@ -81,8 +82,8 @@ def read_history(window: HistoryWindow) -> HistoryReading:
 @lru_cache(maxsize=128)
 def _read_history(messages: tuple[tuple[str, str], ...], summary: str) -> HistoryReading:
     words: dict[str, int] = dict.fromkeys(content_tokens(summary), SEEN_BEFORE)
-    for _, text in messages[:-1]:
-        words.update(dict.fromkeys(content_tokens(text), SEEN_BEFORE))
+    for start in range(0, len(messages) - 1, _BLOCK):
+        words.update(_words_before(messages[start : min(start + _BLOCK, len(messages) - 1)]))
     role, last = messages[-1] if messages else ("", "")
     words.update(dict.fromkeys(content_tokens(last), SEEN_LAST))
     return HistoryReading(
@@ -95,6 +96,15 @@ def _read_history(messages: tuple[tuple[str, str], ...], summary: str) -> Histor
     )
 
 
+_BLOCK = 32
+"""Messages that are joined at a time: in a conversation that goes on, only the last block is new."""
+
+
 @lru_cache(maxsize=1024)
+def _words_before(messages: tuple[tuple[str, str], ...]) -> dict[str, int]:
+    return dict.fromkeys(chain.from_iterable(content_tokens(text) for _, text in messages), SEEN_BEFORE)
+
+
+@lru_cache(maxsize=4096)
 def _folded(text: str) -> str:
     return fold(text[:20_000])

@@ -168,10 +168,11 @@ def _with_ordinals_said(messages: Sequence[WindowMessage]) -> tuple[WindowMessag
     for message in messages:
         text = message.full_text
         if message.role == "user":
-            text = _ordinal(text, [r for r in find_references(text) if r.kind == "ordinal"], items) or text
+            ordinals = [r for r in find_references(text) if r.kind == "ordinal"]
+            text = (_ordinal(text, ordinals, items) or text) if ordinals else text
         else:
             items = list_items(text) or items
-        said.append(replace(message, full_text=text))
+        said.append(message if text is message.full_text else replace(message, full_text=text))
     return tuple(said)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
 
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import content_tokens, fold
@@ -23,6 +24,22 @@ SUBSTITUTION = regex(
 """A question that only puts something else in the place of what the last one was about."""
 
 
+@lru_cache(maxsize=4096)
+def _folded(text: str) -> str:
+    return fold(text)
+
+
+def _names(text: str, extractor: EntityExtractor) -> frozenset[str]:
+    if isinstance(extractor, Hashable):
+        return _names_of(text, extractor)
+    return _names_of.__wrapped__(text, extractor)
+
+
+@lru_cache(maxsize=4096)
+def _names_of(text: str, extractor: EntityExtractor) -> frozenset[str]:
+    return frozenset(fold(e.text).strip() for e in extractor.extract(text) if e.kind not in UNNAMED)
+
+
 def since_topic_start(messages: Sequence[WindowMessage], extractor: EntityExtractor) -> tuple[WindowMessage, ...]:
     """Return the messages from the last clear change of topic on.
 
@@ -36,14 +53,14 @@ def since_topic_start(messages: Sequence[WindowMessage], extractor: EntityExtrac
     start, words, names = 0, set[str](), set[str]()
     for index, message in enumerate(messages):
         text = message.full_text
-        said = set(content_tokens(text))
-        fresh = {fold(e.text).strip() for e in extractor.extract(text) if e.kind not in UNNAMED}
-        answer = fold(messages[index + 1].full_text) if index + 1 < len(messages) else ""
+        said = content_tokens(text)
+        fresh = _names(text, extractor)
         if message.role == "user" and fresh and names:
+            answer = _folded(messages[index + 1].full_text) if index + 1 < len(messages) else ""
             swapped = SUBSTITUTION.match(text) is not None
             answered = any(name in answer for name in fresh) and not any(name in answer for name in names)
-            if swapped or (answered and not said & words and not find_references(text)):
+            if swapped or (answered and words.isdisjoint(said) and not find_references(text)):
                 start, words, names = index, set(), set()
-        words |= said
+        words.update(said)
         names |= fresh
     return tuple(messages[start:])

@@ -129,12 +129,19 @@ def _repeats(original: str, rewrite: str, window: HistoryWindow) -> str:
     """Return the earlier sentence or message that the rewrite repeats, if it repeats one."""
     mine = bare(rewrite)
     own = bare(original)
-    if len(mine) < _SHORT or mine in own:
+    size = len(mine)
+    if size < _SHORT or mine in own:
         return ""
     for message in reversed(window.all_messages):
         for whole, form in _forms(message.full_text):
-            nearly = len(mine) >= 2 * _SHORT and _covers(mine, form) and not _adds(original, rewrite, whole)
-            if not (mine == form or nearly) or _similar(own, form):
+            if mine != form and not (
+                size >= 2 * _SHORT
+                and _MOST * len(form) <= size
+                and _covers(mine, form)
+                and not _adds(original, rewrite, whole)
+            ):
+                continue
+            if _similar(own, form):
                 continue
             again = message.role == "user" and (mine != form or own in mine)
             if not (again and _asked_again(original, own, mine, whole)):

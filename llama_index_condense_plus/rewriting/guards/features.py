@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from llama_index_condense_plus.languages.patterns import regex
@@ -181,16 +181,39 @@ def grounding(window: HistoryWindow, extra: Iterable[str] = ()) -> Grounding:
 
 @lru_cache(maxsize=256)
 def _grounding(texts: tuple[str, ...]) -> Grounding:
+    parts = [_block(texts[start : start + _BLOCK]) for start in range(0, len(texts), _BLOCK)]
+    return Grounding(
+        tuple(chain.from_iterable(part.texts for part in parts)),
+        "\n".join(part.folded for part in parts),
+        frozenset().union(*(part.stems for part in parts)),
+        frozenset().union(*(part.roots for part in parts)),
+        frozenset().union(*(part.pairs for part in parts)),
+        frozenset().union(*(part.acronyms for part in parts)),
+    )
+
+
+_BLOCK = 32
+"""Texts that are joined at a time: in a conversation that goes on, only the last block is new."""
+
+
+@lru_cache(maxsize=1024)
+def _block(texts: tuple[str, ...]) -> Grounding:
     found = tuple(features(text) for text in texts if text)
     everything = "\n".join(fold(text) for text in texts)
-    stems: frozenset[str] = frozenset().union(*(f.stems for f in found))
-    acronyms: frozenset[str] = frozenset().union(*(f.acronyms for f in found))
-    roots: frozenset[str] = frozenset().union(*(f.roots for f in found))
-    return Grounding(found, everything, stems, roots, han_pairs(everything), acronyms)
+    return Grounding(
+        found,
+        everything,
+        frozenset().union(*(f.stems for f in found)),
+        frozenset().union(*(f.roots for f in found)),
+        han_pairs(everything),
+        frozenset().union(*(f.acronyms for f in found)),
+    )
 
 
 def han_pairs(folded: str) -> frozenset[str]:
     """Return the pairs of neighbouring Chinese characters of a folded text, dots inside names left out."""
+    if folded.isascii():
+        return frozenset()
     joined = folded.replace("·", "").replace("・", "").replace("•", "")
     return frozenset(a + b for a, b in pairwise(joined) if a > "\u33ff" and b > "\u33ff")
 

@@ -202,15 +202,21 @@ def _stands_in(value: str, folded: str) -> bool:
 
 
 def _new_numbers(question: Features, after: Features, said: Grounding) -> list[str]:
+    found = quantities(after.folded)
+    if not found:
+        return []
     asked = {q.value.lstrip("#") for q in quantities(question.folded)}
-    spoken = asked | {q.value.lstrip("#") for text in said.texts for q in quantities(text.folded)}
+    spoken: set[str] | None = None
     dated = bool(_RELATIVE_TIME.search(question.folded))
     new: list[str] = []
-    for quantity in quantities(after.folded):
+    for quantity in found:
         value = quantity.value.lstrip("#")
-        if value in spoken or (dated and quantity.unit in _DATE_UNITS):
+        if value in asked or (dated and quantity.unit in _DATE_UNITS):
             continue
         if _stands_in(value, said.folded) or _stands_in(value, question.folded):
             continue
-        new.append(value + quantity.unit)
+        if spoken is None:  # dear, and rarely needed: most numbers stand in the texts as they are
+            spoken = {q.value.lstrip("#") for text in said.texts for q in quantities(text.folded)}
+        if value not in spoken:
+            new.append(value + quantity.unit)
     return new
