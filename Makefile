@@ -11,11 +11,12 @@ TEST  = .venv-test/bin
 BENCH = .venv-bench/bin
 DOCS  = .venv-docs/bin
 HF    = .venv-hf/bin
+OTEL  = .venv-otel/bin
 BUILD = .venv-build/bin
 CLEAN = .venv-wheel/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format audit integration integration-hf bench docs pages matrix release clean
+.PHONY: help demo test test-otel check format audit integration integration-hf bench docs pages matrix release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -25,6 +26,9 @@ demo: .venv-demo/.ready ## scripted conversations, nothing to configure (ARGS="-
 
 test: .venv-test/.ready ## the fast tests, no network
 	@$(TEST)/python -m pytest -m "not integration" $(ARGS)
+
+test-otel: .venv-otel/.ready ## the events in OpenTelemetry, whose extra holds back other packages
+	@$(OTEL)/python -m pytest tests/observability $(ARGS)
 
 check: .venv-test/.ready ## ruff, mypy and the direction of imports
 	$(TEST)/ruff check .
@@ -85,6 +89,7 @@ clean: ## remove environments, caches and builds
 .venv-bench/.ready: INSTALL = -e ".[demo]" --group bench
 .venv-docs/.ready: INSTALL = -e . --group docs
 .venv-hf/.ready: INSTALL = -e ".[demo,huggingface]" --group test --group hf
+.venv-otel/.ready: INSTALL = -e ".[otel]" --group test
 .venv-build/.ready: INSTALL = --group release
 .venv-%/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.10 or newer was not found. Set PYTHON=/path/to/python3." >&2; exit 1; }
