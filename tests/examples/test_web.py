@@ -207,6 +207,18 @@ def test_panel_says_what_failed(web, widgets, session, monkeypatch):
     assert "the index is gone" in last["chat"][-1]["content"]
 
 
+def test_panel_begins_anew(web, widgets, session):
+    panel = widgets.panel.Panel(session.parts)
+    cleared = panel.reset("en")
+    assert cleared["session"] is None
+    assert cleared["turn"]["choices"] == cleared["chat"] == []
+    nothing = web.wording.words("en")["nothing"]
+    assert nothing in cleared["view"]
+    assert nothing in panel.replay(None, "en", None)["compared"]
+    assert nothing in panel.instead(None, "en", None, "x")["compared"]
+    assert web.wording.words("en")["needs_text"] in panel.instead(2, "en", session, " ")["compared"]
+
+
 def test_page_has_every_word_of_the_panel(web, widgets, session):
     page = widgets.panel.Panel(session.parts).build()
     made = {component["props"].get("elem_id") for component in page.get_config_file()["components"]}
