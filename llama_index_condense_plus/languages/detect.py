@@ -98,10 +98,12 @@ def _latin(text: str, registered: int) -> str:
     scores = {code: float(sum(word in own for word in words)) for code, own in _vocabularies(registered).items()}
     scores |= dict.fromkeys(FREQUENT, 0.0)
     for word in words:
-        for code in _OF_WORD.get(word, ()):
-            scores[code] += 1.0
-    for code, marks in _MARKS.items():
-        scores[code] += sum(text.count(mark) for mark in marks) * 0.6
+        if word in _OF_WORD:
+            for code in _OF_WORD[word]:
+                scores[code] += 1.0
+    if not text.isascii():
+        for code, marks in _MARKS.items():
+            scores[code] += sum(text.count(mark) for mark in marks) * 0.6
     best = max(scores, key=lambda code: (scores[code], code == "en"))
     if scores[best] > 0.0 and (best == "en" or scores[best] > scores["en"]):
         return best

@@ -91,12 +91,16 @@ def _tokenize(text: str) -> tuple[Token, ...]:
     found: list[Token] = []
     for match in _PIECES.finditer(text):
         piece, start = match.group(), match.start()
-        if _HAN.match(piece):
+        first = piece[0]
+        if first < "\u0250":
+            kind = "x"
+            if first.isalnum():
+                kind = "m" if first.isdigit() and not any(map(str.isalpha, piece)) else "eng"
+            found.append(Token(piece, start, kind))
+        elif _HAN.match(piece):
             for word, pos in _tagger()(simplify(piece)):
                 found.append(Token(text[start : start + len(word)], start, pos))
                 start += len(word)
-        elif piece[0] < "\u0250" and piece[0].isalnum():
-            found.append(Token(piece, start, "m" if piece[0].isdigit() and not any(map(str.isalpha, piece)) else "eng"))
         else:
             found.append(Token(piece, start, "x"))
     return tuple(found)

@@ -6,6 +6,7 @@ holds in another.
 
 from __future__ import annotations
 
+from llama_index_condense_plus.languages.rarity import RAREST
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
     CONTENT,
@@ -45,9 +46,9 @@ def features(reading: Reading, history: HistoryReading) -> set[str]:
     asks = QUESTION in classes or reading.text.rstrip()[-1:] in ("?", "？")
     found.update(
         (
-            f"op{_bucket(reading.open_pronouns, FEW)}",
-            f"bp{_bucket(reading.bound_pronouns, FEW)}",
-            f"len{_bucket(len(words) - classes.count(PUNCTUATION), LENGTHS)}",
+            f"op{_few(reading.open_pronouns)}",
+            f"bp{_few(reading.bound_pronouns)}",
+            f"len{_LENGTHS[min(len(words) - classes.count(PUNCTUATION), _MOST_LENGTH)]}",
             f"asks{asks:d}{history.asks:d}",
             f"l:{reading.language}",
         )
@@ -77,11 +78,23 @@ def places(reading: Reading, history: HistoryReading) -> list[int]:
     ]
 
 
-def _bucket(number: int, edges: tuple[int, ...]) -> int:
-    for index, edge in enumerate(edges):
-        if number <= edge:
-            return index
-    return len(edges)
+def _buckets(edges: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the bucket of each number up to one beyond the last edge, which stands for all above it."""
+    return tuple(sum(number > edge for edge in edges) for number in range(edges[-1] + 2))
+
+
+_LENGTHS, _FEW = _buckets(LENGTHS), _buckets(FEW)
+_MOST_LENGTH, _MOST_FEW = len(_LENGTHS) - 1, len(_FEW) - 1
+_RARITIES = {
+    (tag, rarity): (f"{tag}{rarity}", *(f"{tag}>{edge}" for edge in (1, 3, 4, 5, 6) if rarity >= edge))
+    for tag in ("m:ru", "m:rs", "k:ru", "k:rs")
+    for rarity in range(-1, RAREST + 1)
+}
+"""The features that say how rare the rarest word is."""
+
+
+def _few(number: int) -> int:
+    return _FEW[min(_MOST_FEW, number)]
 
 
 def _content(found: set[str], tag: str, reading: Reading, seen: list[int], first: int, last: int) -> None:
@@ -109,21 +122,15 @@ def _content(found: set[str], tag: str, reading: Reading, seen: list[int], first
         found.update((key, f"{key}+", f"{key}++")[:count])
     found.update(
         (
-            f"{tag}tot{_bucket(sum(counts.values()), FEW)}",
-            f"{tag}own{_bucket(own, FEW)}",
-            f"{tag}un{_bucket(unseen, FEW)}",
-            f"{tag}sn{_bucket(own - unseen, FEW)}",
+            f"{tag}tot{_few(sum(counts.values()))}",
+            f"{tag}own{_few(own)}",
+            f"{tag}un{_few(unseen)}",
+            f"{tag}sn{_few(own - unseen)}",
             f"{tag}un{min(unseen, 3)}sn{min(own - unseen, 3)}",
-            f"{tag}names{_bucket(names, FEW)}",
-            f"{tag}ru{rare_unseen}",
-            f"{tag}rs{rare_seen}",
+            f"{tag}names{_few(names)}",
         )
     )
-    for edge in (1, 3, 4, 5, 6):
-        if rare_unseen >= edge:
-            found.add(f"{tag}ru>{edge}")
-        if rare_seen >= edge:
-            found.add(f"{tag}rs>{edge}")
+    found.update(_RARITIES[f"{tag}ru", rare_unseen], _RARITIES[f"{tag}rs", rare_seen])
 
 
 def _clause(found: set[str], reading: Reading, seen: list[int], *, asks: bool) -> None:

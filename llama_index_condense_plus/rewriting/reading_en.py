@@ -70,7 +70,9 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         min(ranks.get(word, RAREST), ranks.get(stemmed, RAREST)) if kind in "nac" else 0
         for word, stemmed, kind in zip(lower, words, classes, strict=True)
     )
-    clause = _clause(text, tokens)
+    starts = tuple(token.start for token in tokens)
+    first, last = asking_span(text)
+    clause = bisect_left(starts, first), bisect_left(starts, last)
     cues: list[Cue] = []
     opened = bound = 0
     for index, word in enumerate(lower):
@@ -92,7 +94,7 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         language="en",
         text=text,
         words=words,
-        starts=tuple(token.start for token in tokens),
+        starts=starts,
         classes="".join(classes),
         rarity=rarity,
         clause=clause,
@@ -100,12 +102,6 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         open_pronouns=opened,
         bound_pronouns=bound,
     )
-
-
-def _clause(text: str, tokens: Sequence[Token]) -> tuple[int, int]:
-    start, end = asking_span(text)
-    starts = [token.start for token in tokens]
-    return bisect_left(starts, start), bisect_left(starts, end)
 
 
 def _capitals_tell(tokens: Sequence[Token]) -> bool:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from llama_index_condense_plus.languages import detect_language, lexicon_for
 from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.detect import UNKNOWN
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.rewriting.features import features
@@ -32,6 +33,7 @@ SMALL_TALK_CHARS = 120
 """Longer messages are no small talk."""
 MEMORY = 256
 """Decisions and readings that are kept: an engine asks again when it explains or repeats a turn."""
+_UNITS = regex(r"(?:[^\W_]|')+")
 _READERS: dict[str, Callable[[str, Lexicon, Phrasebook], Reading]] = {"zh": read_chinese, "en": read_english}
 
 
@@ -105,7 +107,7 @@ class _Language:
         """Return a message's words or characters without punctuation."""
         folded = fold(text).replace("’", "'")
         if self.by_word:
-            return "".join(c if c.isalnum() or c == "'" else " " for c in folded).split()
+            return _UNITS.findall(folded)
         return [character for character in folded if character.isalnum()]
 
 
