@@ -43,6 +43,11 @@ def default_query_engine(
         ConfigurationError: there is neither, or arguments that only go with a retriever.
     """
     if query_engine is not None:
+        if not isinstance(query_engine, BaseQueryEngine):
+            raise ConfigurationError(
+                f"query_engine must be a query engine, not {type(query_engine).__name__}. For an index there is "
+                "CondensePlusChatEngine.from_index(index), for a retriever from_defaults(retriever=…)."
+            )
         if node_postprocessors is not None or context_prompt is not None:
             raise ConfigurationError(
                 "node_postprocessors and context_prompt go with retriever=…; give them to the query engine instead: "

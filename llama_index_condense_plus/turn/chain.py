@@ -78,7 +78,7 @@ class RewriteChain:
         except Exception as error:
             if rewriter.name == "stock":
                 raise  # what the stock engine does
-            logger.debug("Rewriter %s failed", rewriter.name, exc_info=True)
+            logger.debug("Rewriter %s failed: %s", rewriter.name, type(error).__name__)
             attempt = replace(attempt, error=_describe(error))
         else:
             attempt = self._review(rewriter.name, produced)

@@ -206,3 +206,18 @@ def checked_message(message: Any) -> str:
 def one_line(text: str) -> str:
     """Return the text on one line, without control characters."""
     return " ".join("".join(" " if unicodedata.category(c)[0] == "C" else c for c in text).split())
+
+
+def checked_history(history: Sequence[Any]) -> list[ChatMessage]:
+    """Return an explicit history.
+
+    Raises:
+        InvalidMessageError: something in it is no ChatMessage.
+    """
+    for message in history:
+        if not isinstance(message, ChatMessage):
+            raise InvalidMessageError(
+                f"chat_history must hold ChatMessage objects, not {type(message).__name__}: "
+                "ChatMessage(role='user', content='…')."
+            )
+    return list(history)

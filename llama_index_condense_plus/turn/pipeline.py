@@ -37,6 +37,13 @@ from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.operations import Call
 from llama_index_condense_plus.types import RewriteRequest
 
+ELSEWHERE = {
+    "condense_prompt": "give condense_question_prompt, with {chat_history} and {question}",
+    "skip_condense": "give settings=CondensePlusSettings(enabled=False)",
+    "context_refine_prompt": "give a query engine with a refine_template of its own",
+}
+"""Arguments of CondensePlusContextChatEngine, and what takes their place."""
+
 
 @dataclass(frozen=True)
 class Components:
@@ -75,6 +82,8 @@ class Components:
         valid = [name for name in cls.__dataclass_fields__ if name != "condense_question_prompt"]
         for name in arguments:
             if name not in valid:
+                if name in ELSEWHERE:
+                    raise ConfigurationError(f"Unknown argument {name}: {ELSEWHERE[name]}.")
                 near = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
                 hint = f"Did you mean {near[0]}?" if near else f"Components: {', '.join(valid)}."
                 raise ConfigurationError(f"Unknown argument {name}. {hint}")

@@ -75,8 +75,11 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
         """Yield the answer's text as it arrives.
 
         Raises:
+            CondensePlusError: the stream is of the other kind.
             Exception: what the model's stream raised.
         """
+        if self.achat_stream is not None:
+            raise CondensePlusError("This stream is asynchronous: read async_response_gen() instead of response_gen.")
         yielded = False
         try:
             while not (self._finished and self.queue.empty()):
@@ -101,8 +104,11 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
         """Yield the answer's text as it arrives.
 
         Raises:
+            CondensePlusError: the stream is of the other kind.
             Exception: what the model's stream raised.
         """
+        if self.chat_stream is not None:
+            raise CondensePlusError("This stream is synchronous: read response_gen instead of async_response_gen().")
         self._ensure_async_setup()
         queue = cast("asyncio.Queue[str | None]", self.aqueue)
         yielded = False

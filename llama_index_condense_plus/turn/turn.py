@@ -30,7 +30,7 @@ from llama_index_condense_plus.turn.answering import (
 )
 from llama_index_condense_plus.turn.commit import Commit, Write
 from llama_index_condense_plus.turn.conversation import Conversation, ReadTopic, TurnRequest
-from llama_index_condense_plus.turn.finding import Finder, Found, checked_message
+from llama_index_condense_plus.turn.finding import Finder, Found, checked_history, checked_message
 from llama_index_condense_plus.turn.keeping import Keeper
 from llama_index_condense_plus.turn.operations import Acquire, Answer, Converse, ReadAll, ReadHistory, Search
 from llama_index_condense_plus.turn.pipeline import Pipeline
@@ -101,9 +101,8 @@ class Turn:
     def explain(self) -> Flow[CondenseTrace]:
         """Do everything up to the merged nodes; answer nothing, change nothing."""
         message = checked_message(self.request.message)
-        history = self.request.chat_history
-        if history is None:
-            history = yield ReadHistory(self.conversation.memory, message)
+        given = self.request.chat_history
+        history = (yield ReadHistory(self.conversation.memory, message)) if given is None else checked_history(given)
         finder = self._finder(keep=False)
         found = yield from finder.run(message, history, (yield from self._topic_start(history)))
         if not self._plans():
@@ -126,7 +125,7 @@ class Turn:
             commit.replace_from(last, message)
             return message, stored[:last]
         if request.chat_history is not None:
-            return request.message, list(request.chat_history)
+            return request.message, checked_history(request.chat_history)
         return request.message, (yield ReadHistory(memory, request.message))
 
     def _topic_start(self, history: Sequence[ChatMessage]) -> Flow[int]:
