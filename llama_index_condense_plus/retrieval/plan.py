@@ -10,6 +10,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.retrieval.worth import agreement, original_worth
+from llama_index_condense_plus.rewriting.cleanup import safe_line
 from llama_index_condense_plus.settings.sections import RetrievalSettings
 from llama_index_condense_plus.types import (
     HistoryWindow,
@@ -51,9 +52,10 @@ class DefaultQueryPlanner:
             return QueryPlan((PlannedQuery(result.query, role),), result.status.value)
         rewritten = PlannedQuery(result.query, QueryRole.REWRITTEN)
         weight, reason = self._original_weight(result)
-        if weight <= 0 or not result.original.strip():
+        original = safe_line(result.original)
+        if weight <= 0 or not original:
             return QueryPlan((rewritten,), reason)
-        return self._limited((rewritten, PlannedQuery(result.original.strip(), QueryRole.ORIGINAL, weight)), reason)
+        return self._limited((rewritten, PlannedQuery(original, QueryRole.ORIGINAL, weight)), reason)
 
     def _original_weight(self, result: RewriteResult) -> tuple[float, str]:
         if self.settings.dual == "never":

@@ -156,7 +156,7 @@ def _listed(job: Job, start: float, nodes: Sequence[NodeWithScore] | None) -> Ra
 
 def _failed(job: Job, start: float, error: Exception) -> RankedList:
     job.failure = error
-    words = f"{type(error).__name__}: {error}"
+    words = type(error).__name__  # what others' exceptions say may hold a key
     return RankedList(job.query, (), time.perf_counter() - start, error=words, source=job.source)
 
 

@@ -148,3 +148,9 @@ def test_is_low_recall_counts_nodes_and_compares_the_best_score():
     assert is_low_recall([node("a", 0.4), node("b", 0.3)], settings)
     assert not is_low_recall([node("a", 0.6), node("b", None)], settings)
     assert not is_low_recall([node("a"), node("b")], settings)
+
+
+def test_plan_searches_the_original_on_one_line_without_control_characters():
+    rewrite = RewriteResult("its\x1f price\nplease", "the GTE-3000's price", RewriteStatus.REWRITTEN)
+    plan = DefaultQueryPlanner(RetrievalSettings(dual="always")).plan(rewrite, window())
+    assert [query.text for query in plan.queries] == ["the GTE-3000's price", "its price please"]

@@ -98,7 +98,7 @@ def test_retriever_survives_the_failure_of_one_query(retrieve):
     seen = []
     base = by_words(rewritten=ValueError("server is down"), original=[node("c", 1.0)])
     assert ids(retrieve(PlanRetriever(base, plan=PLAN, observe=seen.append))) == ["c"]
-    assert [ranked.error for ranked in seen[0]] == ["ValueError: server is down", ""]
+    assert [ranked.error for ranked in seen[0]] == ["ValueError", ""]  # its words may hold a secret
 
 
 def test_retriever_raises_if_every_query_fails(retrieve):
