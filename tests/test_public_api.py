@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import pytest
 
@@ -14,8 +14,11 @@ import llama_index_condense_plus as package
 REFERENCE = (Path(__file__).parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
 DIRECTIVES = set(re.findall(r"^::: (\S+)$", REFERENCE, re.MULTILINE))
 NAMES = [name for name in package.__all__ if not name.startswith("__")]
+THINGS = {name: getattr(package, name) for name in NAMES}
 OBJECTS = [
-    name for name in NAMES if inspect.isclass(getattr(package, name)) or inspect.isfunction(getattr(package, name))
+    name
+    for name, thing in THINGS.items()
+    if get_origin(thing) is None and (inspect.isclass(thing) or inspect.isfunction(thing))
 ]
 
 
