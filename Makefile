@@ -16,7 +16,7 @@ BUILD = .venv-build/bin
 CLEAN = .venv-wheel/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-otel check format audit integration integration-hf bench docs pages matrix release clean
+.PHONY: help demo test test-otel fuzz check format audit integration integration-hf bench docs pages matrix release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,9 @@ test: .venv-test/.ready ## the fast tests, no network
 
 test-otel: .venv-otel/.ready ## the events in OpenTelemetry, whose extra holds back other packages
 	@$(OTEL)/python -m pytest tests/observability $(ARGS)
+
+fuzz: .venv-test/.ready ## hostile texts for a minute (ARGS="--seconds 600"); crashes are kept in tests/fuzz/corpus
+	@$(TEST)/python -m tests.fuzz.run $(ARGS)
 
 check: .venv-test/.ready ## ruff, mypy and the direction of imports
 	$(TEST)/ruff check .
