@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.types import WindowMessage
@@ -53,7 +53,10 @@ _INSTRUCTION = regex(
 def role_and_text(message: ChatMessage | tuple[str, str | None]) -> tuple[str, str]:
     """Return a message's role (``user``, ``assistant``, ``system`` or empty) and its raw text."""
     if isinstance(message, ChatMessage):
-        role, text = _ENUM_ROLES.get(message.role, ""), message.content
+        role, blocks = _ENUM_ROLES.get(message.role, ""), message.blocks
+        if len(blocks) == 1 and isinstance(blocks[0], TextBlock):  # nearly all; a long history has many
+            return role, blocks[0].text or ""
+        text = message.content
     else:
         role, text = _ROLES.get(str(getattr(message[0], "value", message[0])).lower(), ""), message[1]
     return role, text if isinstance(text, str) else ""
