@@ -14,7 +14,7 @@ Words = tuple[str, ...]
 class Section(BaseModel):
     """A frozen group of options that refuses unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class TriggerSettings(Section):
