@@ -1,0 +1,86 @@
+"""The whole engine on hostile text: it answers or refuses the message, and what it searches is always clean."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.memory import ChatMemoryBuffer
+
+from llama_index_condense_plus import CondensePlusChatEngine, InvalidMessageError
+from llama_index_condense_plus.observability.trace import CondenseTrace
+from tests.fakes import ScriptedLLM, query_engine
+from tests.hostile.texts import PIECES, asked_text, hostile_text
+
+FEW = settings(
+    max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+LONG_CHARS = 125_000
+
+
+def engine_with(rewrite: str, history: list[ChatMessage]) -> CondensePlusChatEngine:
+    memory = ChatMemoryBuffer.from_defaults(chat_history=history, token_limit=10**9)
+    llm = ScriptedLLM(rewrite=rewrite)
+    return CondensePlusChatEngine.from_defaults(query_engine(llm=llm), llm=llm, memory=memory)
+
+
+def conversation(*texts: str) -> list[ChatMessage]:
+    roles = (MessageRole.USER, MessageRole.ASSISTANT)
+    return [ChatMessage(role=roles[number % 2], content=text) for number, text in enumerate(texts)]
+
+
+def check(trace: CondenseTrace) -> None:
+    """Check what holds for every turn."""
+    for query in trace.plan.queries:
+        assert query.text.strip()
+        assert "\n" not in query.text
+        assert not [c for c in query.text if unicodedata.category(c) == "Cc"], repr(query.text)
+        query.text.encode("utf-8")
+    texts = [query.text.casefold().split() for query in trace.plan.queries]
+    assert all(text not in texts[:number] for number, text in enumerate(texts))
+    json.loads(json.dumps(trace.to_dict(), ensure_ascii=True))
+
+
+def ask(engine: CondensePlusChatEngine, message: str) -> None:
+    before = len(engine.chat_history)
+    try:
+        response = engine.chat(message)
+    except InvalidMessageError:
+        assert len(engine.chat_history) == before
+        return
+    trace = engine.trace_of(response)
+    assert trace is not None
+    check(trace)
+    assert [(m.role.value, m.content) for m in engine.chat_history[before:]] == [
+        ("user", message),
+        ("assistant", "the answer"),
+    ]
+
+
+@FEW
+@given(asked_text, st.lists(hostile_text, max_size=4), hostile_text)
+@example("it", ["\ud800", "\ud800"], "\ud800")
+@example("{question}", ["{chat_history}", "{}"], "{0}")
+def test_engine_searches_clean_text_whatever_is_said(message: str, said: list[str], rewrite: str) -> None:
+    ask(engine_with(rewrite, conversation(*said)), message)
+
+
+@pytest.mark.parametrize("piece", [piece for piece in PIECES if piece.strip()], ids=ascii)
+def test_engine_takes_each_piece_as_message_history_and_rewrite(piece: str) -> None:
+    ask(engine_with(piece, conversation("What is the GTE-3000?", f"A printer. {piece}")), f"And its price? {piece}")
+    ask(engine_with(piece, conversation(piece, piece)), piece)
+
+
+@pytest.mark.parametrize("unit", ["a ", "{", "1. x\n", "\u202e", "(", "GTE-3000 ", "“", "不", "https://a.b/"])
+def test_engine_takes_a_long_message(unit: str) -> None:
+    long = (unit * (LONG_CHARS // len(unit))).strip() or unit
+    talk = conversation("What is the GTE-3000?", "A printer.")  # explained only: no model answers such a prompt
+    try:
+        check(engine_with("What is its price?", talk).explain(long))
+    except InvalidMessageError:
+        assert unit == "\u202e"
+    check(engine_with(long, conversation("What is the GTE-3000?", long)).explain("And its price?"))
