@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks._data import load
 from benchmarks._trigger_sets import FILES, SETS, labelled_turns
-from llama_index_condense_plus.evaluation.train import TrainingTurn, fit, own_turns, window_of
+from llama_index_condense_plus.evaluation.train import TrainingTurn, fit, own_turns, shipped_turns, window_of
 from llama_index_condense_plus.languages.text import content_tokens
 
 WEIGHTS = Path(__file__).parents[1] / "llama_index_condense_plus" / "rewriting" / "data" / "gate_weights.json"
@@ -33,7 +33,7 @@ def training_turns(without: Iterable[str] = ()) -> list[TrainingTurn]:
     Args:
         without: sets left out with all that derives from them.
     """
-    turns = own_turns()
+    turns = [*own_turns(), *shipped_turns()]
     for name in SETS:
         if name in without:
             continue
