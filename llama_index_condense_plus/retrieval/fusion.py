@@ -42,9 +42,13 @@ class Found:
         return f"{self.source}{':' if self.source else ''}{self.role.value}#{self.rank}"
 
 
+LARGEST = 1e100
+"""Scores beyond it are no scores, and their squares would overflow."""
+
+
 def usable_scores(nodes: Sequence[NodeWithScore]) -> list[float] | None:
-    """Return the scores of a list, or None if they cannot be compared: missing, not finite, or rising with rank."""
-    scores = [node.score for node in nodes if node.score is not None and math.isfinite(node.score)]
+    """Return the scores of a list, or None if they cannot be compared: missing, no number, or rising with rank."""
+    scores = [node.score for node in nodes if node.score is not None and abs(node.score) < LARGEST]
     if len(scores) < len(nodes) or any(later > earlier for earlier, later in itertools.pairwise(scores)):
         return None
     return scores
