@@ -38,6 +38,8 @@ LATIN = "\u2fff"
 NOUNS = frozenset("nlijzx")
 PIECES = frozenset(("g", "ng", "nr", "nz", "zg", "vg", "ag", "tg", "j", "x", "nrfg", "nrt"))
 """Tags of single characters that stand side by side only in a name."""
+MAX_SOUGHT = 64
+"""Cues after which no pronoun's antecedent is looked for: no question has so many, hostile text has."""
 
 
 def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
@@ -78,8 +80,9 @@ def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         index = at_start.get(start)
         if index is not None:
             classes[index] = PRONOUN
-        if _title_follows(end, last, quoted, text) or _has_antecedent(
-            phrase, start, tokens, classes, words, rarity, lexicon, quoted
+        if len(cues) < MAX_SOUGHT and (
+            _title_follows(end, last, quoted, text)
+            or _has_antecedent(phrase, start, tokens, classes, words, rarity, lexicon, quoted)
         ):
             bound += 1
             cues.append(Cue("bound_pronoun", text[start:end], start))

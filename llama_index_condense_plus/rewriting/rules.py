@@ -82,7 +82,7 @@ class RuleRewriter:
         if ordinals:
             return RuleOutcome(_ordinal(clause, ordinals, request.window.list_items))
         kinds = [r.kind for r in references]
-        if any(kinds.count(kind) > 1 and len(_texts(references, kind)) > 1 for kind in kinds):
+        if any(kinds.count(kind) > 1 and len(_texts(references, kind)) > 1 for kind in set(kinds)):
             return RuleOutcome(None)
         ranked = self._candidates(request, clause)
         if references and ranked:
