@@ -95,3 +95,17 @@ def test_chat_never_mutates_what_the_retriever_returned(make_engine: Make, mode:
     assert [(node.text, dict(node.metadata)) for node in retriever.nodes] == texts
     assert all("condense" not in str(node.node.metadata) for node, _ in returned)
     assert all(isinstance(node.node, TextNode) for node in reply.response.source_nodes)
+
+
+def test_original_is_searched_with_its_aliases_expanded_and_once(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    llm.rewrite = "What is the price of the GTE-3000 with Bluey?"
+    retriever = WordRetriever(["the GTE-3000 costs 99 euros"])
+    engine = make_engine(retriever=retriever, aliases={"Bluey": "GTE-5000"}, retrieval={"dual": "always"})
+    reply = mode.ask(engine, "and its price with Bluey?")
+    assert [query.text for query in reply.response.trace.plan.queries] == [
+        "What is the price of the GTE-3000 with GTE-5000?",
+        "and its price with GTE-5000?",
+    ]
+    assert retriever.queries.count("and its price with GTE-5000?") == 1

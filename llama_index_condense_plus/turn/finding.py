@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -174,10 +174,22 @@ class Finder:
         try:
             plan = self.pipeline.planner.plan(result, window)
             expanding = expand(plan, result, window, self.pipeline.settings)
-            return (yield from delegate(expanding, self._perform))
+            expanded: QueryPlan = yield from delegate(expanding, self._perform)
+            return self._with_aliases(expanded)
         except Exception as error:  # noqa: BLE001 - one query is better than none
             self.warnings.append(f"planning failed: {type(error).__name__}")
             return QueryPlan((PlannedQuery(result.query, QueryRole.REWRITTEN),), reason="planning failed")
+
+    def _with_aliases(self, plan: QueryPlan) -> QueryPlan:
+        """Expand the aliases of the user's own words, as the retrieval that already runs has them."""
+        if not self.pipeline.settings.aliases:
+            return plan
+        own, original = QueryRole.ORIGINAL, self.pipeline.reviewer.original
+        queries = [
+            replace(query, text=original(query.text).query or query.text) if query.role is own else query
+            for query in plan.queries
+        ]
+        return replace(plan, queries=tuple(queries))
 
     def _perform(self, operation: Operation) -> Flow[Any]:
         """Perform a lower stage's operation, its model calls asked of the rewriting model."""
