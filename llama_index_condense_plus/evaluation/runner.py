@@ -53,8 +53,8 @@ def run_engine(
     Observed(factory, context)  # a factory that cannot work fails here, before anything is written
     header = {"dataset": dataset.fingerprint(), "key": key}
     done = _finished(rows, header)
-    todo = [case for case in dataset.cases if case.id not in done]
-    progress(len(dataset.cases) - len(todo))
+    remaining = [case for case in dataset.cases if case.id not in done]
+    progress(len(dataset.cases) - len(remaining))
     own = threading.local()
     scored = bool(dataset.passages)
 
@@ -65,7 +65,7 @@ def run_engine(
         return replace(outcome, ideal=_ideal(case, context.retriever)) if scored else outcome
 
     with counting_enabled(), _appending(rows, header, done) as write, ThreadPoolExecutor(workers) as pool:
-        for future in as_completed([pool.submit(work, case) for case in todo]):
+        for future in as_completed([pool.submit(work, case) for case in remaining]):
             outcome = future.result()
             done[outcome.case_id] = outcome
             write(outcome)
