@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 from llama_index.core import Settings
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -19,6 +20,9 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 from tests.fakes import ScriptedLLM, query_engine
 from tests.modes import MODES, Mode
+
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("repeatable")  # a red build is to be the code's fault; make fuzz looks for new cases
 
 TEST_LIMIT_S = 90
 """A test that runs longer hangs: it is ended with every thread's stack."""
