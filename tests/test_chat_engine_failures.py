@@ -16,7 +16,6 @@ from llama_index_condense_plus import (
     CondensePlusError,
     InvalidMessageError,
     RetrievalFailedError,
-    RewriteRequest,
     RewriteStatus,
     RuleOutcome,
 )
@@ -31,15 +30,6 @@ class RateLimitError(Exception):
     """What an API client raises on status 429."""
 
     status_code = 429
-
-
-FAILURES = {
-    "429": RateLimitError("Error code: 429 - rate limit reached, key sk-secret"),
-    "timeout": TimeoutError("read timed out"),
-    "asyncio timeout": asyncio.TimeoutError(),
-    "connection": ConnectionError("refused"),
-    "bug": RuntimeError("boom"),
-}
 
 
 @pytest.mark.parametrize("message", ["", " ", "\n\t", "\u3000", "\u200b", "\ufeff"])
@@ -199,16 +189,3 @@ def test_ambiguous_rule_outcome_is_told(make_engine: Make, mode: Mode) -> None:
     assert result.ambiguous
     assert result.status is RewriteStatus.UNCHANGED
     assert result.attempts[0].candidates == ("A", "B")
-
-
-class BlockingRewriter:
-    """A rewriter of one's own whose plain method blocks."""
-
-    name = "own"
-
-    def __init__(self) -> None:
-        self.released = threading.Event()
-
-    def rewrite(self, request: RewriteRequest) -> str:
-        self.released.wait(10)
-        return PRICE

@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import ChatMemoryBuffer
 
-from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, ConversationBusyError
+from llama_index_condense_plus import CondensePlusChatEngine, ConversationBusyError
 from tests.conftest import PRICE
-from tests.fakes import RecordingPostprocessor, ScriptedLLM, query_engine
+from tests.fakes import ScriptedLLM
 from tests.modes import LIMIT_S, Mode, Reply, in_thread, said
 
 Make = Callable[..., Any]
 THREADS = ThreadPoolExecutor(64)  # of its own: a turn that waits must not take asyncio's threads from the others
-
-
-def answer_to(query: str) -> str:
-    """Return the one answer that belongs to a query; it holds none of its words, for guards look at repetitions."""
-    return f"answer {sha256(query.encode()).hexdigest()[:12]}"
-
-
-def echo(messages: Sequence[ChatMessage]) -> str:
-    """Answer what is asked, so that a crossed answer shows."""
-    return answer_to(str(messages[-1].content).split("Query: ")[-1].split("\nAnswer:")[0])
-
-
-def rewrite_for(messages: Sequence[ChatMessage]) -> str:
-    """Resolve ``it`` to the thing of the conversation that is asked about."""
-    conversation, message = str(messages[-1].content).rsplit("<conversation>", 1)[1].rsplit("<message>", 1)
-    (thing,) = set(re.findall("ALPHA-1|BETA-2", conversation))  # never both
-    return message.split("</message>", 1)[0].replace("it", f"the {thing}")
 
 
 async def ask(engine: CondensePlusChatEngine, name: str, message: str) -> Reply:
@@ -48,34 +28,6 @@ async def ask(engine: CondensePlusChatEngine, name: str, message: str) -> Reply:
         response = await engine.astream_chat(message)
         return Reply("".join([part async for part in response.async_response_gen()]), response)
     return await asyncio.get_running_loop().run_in_executor(THREADS, Mode(name).ask, engine, message)
-
-
-def shared_parts() -> tuple[Any, ScriptedLLM]:
-    llm = ScriptedLLM(rewrite=rewrite_for, answer=echo, delay_s=0.001, token_delay_s=0.0)
-    texts = [f"the {thing} costs {price} euros" for thing, price in (("ALPHA-1", 10), ("BETA-2", 20))]
-    return query_engine(texts, llm=llm, node_postprocessors=[RecordingPostprocessor()]), llm
-
-
-def user(engine: Any, llm: ScriptedLLM, thing: str, **options: Any) -> CondensePlusChatEngine:
-    return CondensePlusChatEngine.from_defaults(
-        engine,
-        llm=llm,
-        memory=ChatMemoryBuffer.from_defaults(
-            token_limit=100_000,
-            chat_history=[
-                ChatMessage(role=MessageRole.USER, content=f"Tell me about the {thing}"),
-                ChatMessage(role=MessageRole.ASSISTANT, content=f"The {thing} is a printer."),
-            ],
-        ),
-        settings=CondensePlusSettings(answer={"mode": "rewritten"}, **options),
-    )
-
-
-def said_about(thing: str) -> list[ChatMessage]:
-    return [
-        ChatMessage(role=MessageRole.USER, content=f"Tell me about the {thing}"),
-        ChatMessage(role=MessageRole.ASSISTANT, content=f"The {thing} is a printer."),
-    ]
 
 
 def test_reader_who_leaves_early_still_gets_the_turn_stored(make_engine: Make, stream_mode: Mode) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage
@@ -178,5 +178,3 @@ class TurnRequest:
     """Whether the answer is streamed."""
     replaces_last: bool = False
     """True: the last round is taken back and answered anew."""
-    extra: dict[str, Any] = field(default_factory=dict)
-    """Room for callers."""
