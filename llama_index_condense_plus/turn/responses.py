@@ -31,14 +31,17 @@ _tasks: set[asyncio.Task[None]] = set()  # an event loop keeps only weak referen
 class _CommitAsMemory:
     """What LlamaIndex's stream writer is given as memory: its one message closes the turn."""
 
-    def __init__(self, commit: Commit) -> None:
-        self.commit = commit
+    def __init__(self, commit: Commit, response: StreamingAgentChatResponse) -> None:
+        self._commit = commit
+        self._response = response
 
     def put(self, message: ChatMessage) -> None:
-        self.commit.write(message)
+        self._response.response = message.content or ""  # older versions of core leave it to the reader
+        self._commit.write(message)
 
     async def aput(self, message: ChatMessage) -> None:
-        await self.commit.awrite(message)
+        self._response.response = message.content or ""
+        await self._commit.awrite(message)
 
 
 @dataclass
@@ -141,7 +144,7 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
 
     def _write(self, commit: Commit) -> None:
         try:
-            self.write_response_to_history(cast(BaseMemory, _CommitAsMemory(commit)))
+            self.write_response_to_history(cast(BaseMemory, _CommitAsMemory(commit, self)))
             commit.write(ChatMessage(role=MessageRole.ASSISTANT, content=self.response))  # an empty stream
         except Exception as error:  # noqa: BLE001 - the reader raises it
             self._fail(error)
@@ -152,7 +155,7 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
     async def _awrite(self, commit: Commit, timeout_s: float | None) -> None:
         queue = cast("asyncio.Queue[str | None]", self.aqueue)
         try:
-            writing = self.awrite_response_to_history(cast(BaseMemory, _CommitAsMemory(commit)))
+            writing = self.awrite_response_to_history(cast(BaseMemory, _CommitAsMemory(commit, self)))
             await asyncio.wait_for(writing, timeout_s)
             await commit.awrite(ChatMessage(role=MessageRole.ASSISTANT, content=self.response))
         except asyncio.CancelledError:

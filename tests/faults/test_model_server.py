@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from json import JSONDecodeError
 from typing import Any
 
 import pytest
@@ -74,7 +75,11 @@ def test_answer_that_core_swallows_is_stored_whole(mode: Mode, fault: str, strea
         pytest.skip("raises in this mode, tested elsewhere")
     with misbehaving(answer=FAULTS[fault]) as (url, _):
         engine = engine_at(url)
-        mode.ask(engine, FOLLOW_UP)
+        try:
+            mode.ask(engine, FOLLOW_UP)
+        except JSONDecodeError:  # older versions of core let it through
+            assert said(engine) == BEFORE
+            return
     assert said(engine)[2:] == [("user", FOLLOW_UP), ("assistant", SWALLOWED[fault, streams])]
 
 
