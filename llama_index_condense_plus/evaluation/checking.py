@@ -9,6 +9,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 
 from llama_index_condense_plus.evaluation.cases import Case, Dataset
 from llama_index_condense_plus.evaluation.matching import holds, normal
+from llama_index_condense_plus.languages.text import has_han
 
 MIN_SHARE = 0.25
 """Least share of cases of either kind: those that need a rewrite and those that do not."""
@@ -67,6 +68,8 @@ def _balance(dataset: Dataset) -> Iterator[str]:
 def _case(case: Case) -> Iterator[str]:
     if not case.accepted_rewrites:
         yield "no accepted rewrite"
+    if case.lang in ("zh", "en") and has_han(case.question) is not (case.lang == "zh"):
+        yield f"the language is {case.lang}, but the question is not"
     if case.needs_rewrite and not case.history:
         yield "needs a rewrite but has no history"
     if case.history and case.history[-1].role != "assistant":

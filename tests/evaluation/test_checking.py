@@ -35,6 +35,7 @@ def test_check_dataset_finds_nothing_in_good_cases() -> None:
         ({"needs_rewrite": False}, "the question as typed is not accepted"),
         ({"gold": ("nowhere",)}, "there is no passage nowhere"),
         ({"category": "rare"}, "category rare has only 1 cases"),
+        ({"lang": "zh"}, "the language is zh, but the question is not"),
     ],
 )
 def test_check_dataset_names_case_and_fault(changes: dict[str, Any], fault: str) -> None:
