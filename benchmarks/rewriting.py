@@ -28,6 +28,7 @@ from llama_index_condense_plus.rewriting.rewriters import LLMRewriter, predict_h
 from llama_index_condense_plus.rewriting.rules import RuleRewriter
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.settings.sections import HistorySettings
 from llama_index_condense_plus.types import RewriteRequest
 
 K = 5
@@ -69,8 +70,9 @@ def _connect(url: str) -> Any:
 class Chain:
     """The default chain, one stage at a time, so that each column can switch stages off."""
 
-    def __init__(self, model: KeptModel) -> None:
+    def __init__(self, model: KeptModel, history: HistorySettings = SETTINGS.history) -> None:
         self._model = model
+        self._history = history
         self._trigger = build_trigger(SETTINGS)
         self._reviewer = Reviewer(SETTINGS)
         self._rules = RuleRewriter()
@@ -78,7 +80,7 @@ class Chain:
 
     def request(self, row: dict[str, Any]) -> RewriteRequest:
         """Return the request that the engine would make."""
-        window = build_window(history_of(row), SETTINGS.history)
+        window = build_window(history_of(row), self._history)
         return RewriteRequest(row["question"], window, self._trigger.decide(row["question"], window))
 
     def rules(self, request: RewriteRequest) -> str:

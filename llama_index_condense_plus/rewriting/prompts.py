@@ -24,7 +24,7 @@ from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.rewriting.history import render
 from llama_index_condense_plus.settings.reading import read_toml
 from llama_index_condense_plus.settings.sections import RewriteSettings
-from llama_index_condense_plus.types import RewriteRequest, WindowMessage
+from llama_index_condense_plus.types import HistoryWindow, RewriteRequest, WindowMessage
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -129,7 +129,7 @@ def build_prompt(
     moment = relative_time(request.message, language)
     if moment:
         parts.append(_date_line(texts, clock, settings.timezone))
-    parts.append(_task(request.window.text, request.message, _names(request), texts))
+    parts.append(_task(request.window.text, request.message, shown_names(request.window), texts))
     return (ChatMessage(role=MessageRole.USER, content="\n\n".join(parts)),)
 
 
@@ -151,6 +151,12 @@ def quoted(text: str) -> str:
     return _TAGS.sub(r"‹\1", text)
 
 
+def shown_names(window: HistoryWindow) -> list[str]:
+    """Return the names of a conversation that the model is shown, likeliest first."""
+    names = [_WHITESPACE.sub(" ", e.text) for e in window.entities if e.kind not in ("term", "number")]
+    return list(dict.fromkeys(names))[:MAX_NAMES]
+
+
 def _output_rule(texts: PromptTexts, form: OutputForm) -> str:
     return texts.output_text if form == "text" else texts.output_json
 
@@ -167,9 +173,6 @@ def _task(history: str, message: str, names: Sequence[str], texts: PromptTexts) 
     return f"{said}{quoted(listed)}<message>{quoted(message.strip())}</message>\n{texts.ask}"
 
 
-def _names(request: RewriteRequest) -> list[str]:
-    names = [_WHITESPACE.sub(" ", e.text) for e in request.window.entities if e.kind not in ("term", "number")]
-    return list(dict.fromkeys(names))[:MAX_NAMES]
 
 
 def _date_line(texts: PromptTexts, clock: Clock | None, timezone: str | None) -> str:
