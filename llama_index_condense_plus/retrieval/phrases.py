@@ -12,7 +12,7 @@ from llama_index_condense_plus.settings.sections import SynonymRule
 _ZH_SIDES = r"(?P<a>[^，,。？?]+?)\s*(?:和|与|跟|及|vs\.?)\s*(?P<b>[^，,。？?的]+?)\s*(?:的\s*(?P<rest>[^，,。？?]+?))?"
 _ZH_ASKS = (
     r"(?:相比|比起来|之间)?\s*[，,]?\s*的?(?:有(?:什么|啥|何|哪些)|存在(?:什么|哪些))?(?:区别|差别|不同|差异)(?:是什么|在哪里?|呢)?"
-    r"|[，,]?\s*(?:哪一?[个款种家部]|谁)(?:的)?(?P<more>更?[^，,。？?]+)"
+    r"|[，,]?\s*(?:哪一?[个款种家部]|谁)(?:的)?[更最]?(?P<more>[^，,。？?]+)"
 )
 _EN_SIDE = r"[\w.+#/-]+(?: [\w.+#/-]+){0,4}?"
 _EN_REST = r"(?P<rest>(?: in| of| on| for| when| by|:|,) [^?.]+)?"
@@ -28,7 +28,7 @@ _COMPARISONS = tuple(
         r"^(?P<a>[^，,。？?]+?)\s*vs\.?\s*(?P<b>[^，,。？?的]+)(?:的(?P<rest>[^。？?]+))?[。？?]*$",
     )
 )
-_LEAD = regex(r"^(?:[:,]|in terms of|the|an?|of|in|on|for|when|by)\s+|^[更最]")
+_LEAD = regex(r"^(?:[:,]|in terms of|the|an?|of|in|on|for|when|by)\s+")
 _QUOTED = regex(r"[《「『“\"]([^》」』”\"]+)[》」』”\"]")
 _NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 _QUANTITY_TAGS = ("m", "q", "t")

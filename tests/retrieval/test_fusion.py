@@ -189,3 +189,55 @@ def test_fuse_holds_its_promises_for_any_lists(drawn, method, top_k, dedupe):
     assert len(names) == len(set(names)) == min(top_k, len(everything))
     assert set(names) <= everything
     assert [[(n.node_id, repr(n.score)) for n in one.nodes] for one in lists] == before
+
+
+@pytest.mark.parametrize(
+    ("method", "scores", "worth"),
+    [
+        ("relative_score", (3, 2, 1), (1.0, 2 / 3, 1 / 3)),
+        ("relative_score", (8, 8), (1.0, 0.5)),  # equal scores say nothing: by rank
+        ("relative_score", (None, None, None, None), (1.0, 0.75, 0.5, 0.25)),
+        ("relative_score", (1, 2, 3, 4), (1.0, 0.75, 0.5, 0.25)),  # distances, which rise with rank
+        ("relative_score", (1e200, 1), (1.0, 0.5)),
+        ("max_score", (3, 2, 1), (1.0, 2 / 3, 1 / 3)),
+        ("dist_based_score", (3, 1), (4 / 6, 2 / 6)),
+        ("dist_based_score", (2, 2, 2, 2), (1.0, 0.75, 0.5, 0.25)),
+        ("dist_based_score", (None, 2), (1.0, 0.5)),
+        ("reciprocal_rank", (9, 8, 7), (1.0, 61 / 62, 61 / 63)),  # 1 / (60 + rank)
+    ],
+)
+def test_fusion_method_gives_each_rank_its_published_worth(method, scores, worth):
+    """The worth of a node is measured by the weight at which another list's only node overtakes it."""
+    measured = [node(str(rank), score) for rank, score in enumerate(scores)]
+    for rank, value in enumerate(worth):
+        for factor, first in ((0.9999, str(rank)), (1.0001, "x0")):
+            rival = ranked(node("x0", 1.0), weight=value * factor)
+            order = [n.node_id for n in FUSION_METHODS[method]([ranked(*measured), rival], 10)]
+            assert next(name for name in order if name in {str(rank), "x0"}) == first
+
+
+def test_max_score_takes_the_best_list_where_others_add_up():
+    lists = [ranked(node("a", 3), node("b", 2.9), node("c", 1)), ranked(node("d", 3), node("b", 2.9), node("e", 1))]
+    assert ids(lists, "relative_score")[0] == "b"
+    assert ids(lists, "max_score")[:3] == ["a", "d", "b"]
+
+
+def test_fuse_fills_top_k_after_merging_equal_texts_whatever_their_metadata():
+    twin = node("b", 3, "same")
+    twin.node.metadata["page"] = 7
+    lists = [ranked(node("a", 4, "same"), twin, node("c", 1, "other")), ranked(node("d", 1, "same"))]
+    assert ids(lists, top_k=2, dedupe_text=True) == ["a", "c"]
+    assert ids([ranked(node("a", 2, " "), node("b", 1, ""))], dedupe_text=True) == ["a", "b"]  # no text is not equal
+
+
+def test_provenance_tells_the_best_rank_of_a_repeated_node():
+    assert [str(one) for one in provenance([ranked(node("a"), node("b"), node("a"))])["a"]] == ["rewritten#1"]
+
+
+def test_candidates_counts_used_lists_only_and_never_less_than_top_k():
+    lists = [ranked(node("a", 1.0)), ranked(*(node(str(i), 1.0) for i in range(9)), used=False)]
+    assert candidates(lists, FusionSettings(), 3) == 3
+
+
+def test_depth_is_twice_top_k_for_two_queries_and_less_for_more():
+    assert [depth(5, queries) for queries in (1, 2, 3, 4, 16)] == [5, 10, 6, 5, 5]

@@ -154,3 +154,60 @@ def test_plan_searches_the_original_on_one_line_without_control_characters():
     rewrite = RewriteResult("its\x1f price\nplease", "the GTE-3000's price", RewriteStatus.REWRITTEN)
     plan = DefaultQueryPlanner(RetrievalSettings(dual="always")).plan(rewrite, window())
     assert [query.text for query in plan.queries] == ["the GTE-3000's price", "its price please"]
+
+
+def test_plan_says_why():
+    def reason(original, query, status=RewriteStatus.REWRITTEN, **options):
+        result = RewriteResult(original, query, status, ambiguous=options.pop("ambiguous", False))
+        return DefaultQueryPlanner(RetrievalSettings(**options)).plan(result, TALK).reason
+
+    asked, rewrite = "《活着》和它呢？", "《活着》和《兄弟》的作者？"
+    assert reason(asked, asked, RewriteStatus.SKIPPED) == "skipped"
+    assert reason(asked, rewrite) == "the original is worth 1.00"
+    assert reason("那它呢？", rewrite) == "the original is worth 0.00"
+    assert reason(asked, rewrite, dual="never") == "dual retrieval is off"
+    assert reason(asked, rewrite, dual="always") == "dual retrieval is always on"
+    assert reason(asked, rewrite, ambiguous=True) == "ambiguous: both at equal weight"
+
+
+def test_planner_without_settings_takes_the_defaults():
+    assert DefaultQueryPlanner().settings == RetrievalSettings()
+
+
+def test_distinct_leaves_blank_queries_out_and_never_lowers_a_weight():
+    queries = [
+        PlannedQuery(" ", QueryRole.REWRITTEN),
+        PlannedQuery("a", QueryRole.REWRITTEN, 0.9),
+        PlannedQuery("A", QueryRole.ORIGINAL, 0.5),
+        PlannedQuery("b", QueryRole.ORIGINAL, 0.5),
+    ]
+    assert distinct(queries) == (queries[1], queries[3])
+
+
+def test_bundles_leave_a_templates_embedding_to_its_own_words():
+    made_for = QueryPlan((PlannedQuery("a", QueryRole.REWRITTEN),))
+    assert [bundle.query_str for bundle in bundles(made_for)] == ["a"]
+    assert bundles(made_for, QueryBundle("other", embedding=[1.0]))[0].embedding is None
+
+
+def test_is_low_recall_at_its_limits():
+    settings = RetrievalSettings(low_recall_min_nodes=1, low_recall_min_score=0.5)
+    assert is_low_recall([], settings)
+    assert not is_low_recall([node("a", 0.5)], settings)
+    assert not is_low_recall([node("a", 0.1)], RetrievalSettings())
+
+
+@pytest.mark.parametrize("title", ["《活着》", "《 活 》", "“活着”", "「活着」", '"活着"'])
+def test_original_worth_counts_a_title_or_a_quotation_as_a_name(title):
+    assert original_worth(f"那{title}呢？") == 1
+
+
+def test_agreement_of_an_original_without_content_words_is_full():
+    assert agreement("what about it?", "the price of the GTE-3000") == 1.0
+    assert agreement("the price", "a warranty") == 0.0
+
+
+def test_original_worth_of_a_decision_that_asks_for_a_rewrite_is_that_of_the_words():
+    needs = TriggerDecision(True, TriggerReason.PRONOUN, "zh")
+    assert original_worth("那它呢？", needs) == 0
+    assert original_worth("那张艺谋呢？", needs) == 1

@@ -9,7 +9,7 @@ import pytest
 from llama_index_condense_plus.operations import Predict, Prediction
 from llama_index_condense_plus.retrieval.paraphrases import Paraphrases, select_diverse
 from llama_index_condense_plus.retrieval.phrases import key_phrases, subquestions, synonym_variants
-from llama_index_condense_plus.retrieval.variants import expand
+from llama_index_condense_plus.retrieval.variants import expand, without_model
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.settings.sections import SynonymRule
 from llama_index_condense_plus.types import PlannedQuery, QueryPlan, QueryRole, RewriteResult, RewriteStatus
@@ -163,3 +163,117 @@ def test_select_diverse_prefers_what_differs_from_what_was_selected():
     assert len(chosen) == 2
     assert "Price of GTE?" not in chosen
     assert not {"cost of GTE", "cost of the GTE"} <= set(chosen)
+
+
+def test_expand_makes_the_kinds_in_a_fixed_order_each_at_its_weight():
+    query = "比较 GTE-2000 和 GTE-3000 的流程"
+    plan, extra, _ = run(
+        query,
+        original="那是什么时候？",
+        variants=["keywords", "subquestions", "rules", "topic"],
+        variants_max=9,
+        max_queries=10,
+        synonyms=GLOSSARY[:1],
+    )
+    assert [role for role, _ in extra] == ["topic", *["variant"] * 3, *["subquestion"] * 2, "keywords"]
+    assert [query.weight for query in plan.queries] == [1.0, 1.0, *[0.5] * 6]
+    assert extra[4:6] == [("subquestion", "GTE-2000 流程"), ("subquestion", "GTE-3000 流程")]
+    assert plan.reason == ""
+
+
+@pytest.mark.parametrize("kind", ["rules", "subquestions", "keywords", "topic"])
+def test_expand_makes_only_the_kinds_that_are_asked_for(kind):
+    _, extra, asked = run(
+        "比较 GTE-2000 和 GTE-3000 的流程", original="那是什么时候？", variants=[kind], synonyms=GLOSSARY
+    )
+    roles = {"rules": "variant", "subquestions": "subquestion"}
+    assert {role for role, _ in extra} == {roles.get(kind, kind)}
+    assert asked == []
+
+
+def test_expand_asks_a_model_only_for_the_room_that_is_left():
+    answer = json.dumps({"queries": ["GTE-3000 售价", "GTE-3000 多少钱", "GTE-3000 价钱"]})
+    plan, extra, asked = run("GTE-3000 的价格", variants=["keywords", "llm"], variants_max=2, answer=answer)
+    assert len(extra) == 2
+    assert "给出 2 个" in asked[0].messages[0].content
+    assert [query.weight for query in plan.queries] == [1.0, 0.5, 0.5]
+    assert run("GTE-3000 的价格", variants=["keywords", "llm"], variants_max=1, answer=answer)[2] == []
+
+
+def test_expand_asks_a_model_to_reword_the_search_query_within_the_rewrites_limits():
+    _, _, asked = run("GTE-3000 的价格", variants=["llm"], answer="")
+    assert "GTE-3000 的价格" in asked[0].messages[1].content
+    assert asked[0].timeout_s == CondensePlusSettings().rewrite.timeout_s
+
+
+def test_expand_adds_nothing_that_the_plan_searches_already():
+    assert run("GTE-3000", variants=["keywords"])[1] == []
+
+
+def test_expand_keeps_what_waits_in_reserve():
+    waiting = PlannedQuery("waiting", QueryRole.VARIANT)
+    plan = QueryPlan((PlannedQuery("报销的流程", QueryRole.REWRITTEN),), reserve=(waiting,))
+    settings = CondensePlusSettings(
+        retrieval={"variants": ["rules"], "synonyms": GLOSSARY, "variants_when": "low_recall", "variants_max": 1}
+    )
+    result = RewriteResult("流程呢", "报销的流程", RewriteStatus.REWRITTEN)
+    made = without_model(expand(plan, result, TALK, settings))
+    assert [query.text for query in made.reserve] == ["waiting", "报销的SOP"]
+
+
+def test_expand_counts_the_queries_that_the_plan_has():
+    plan = QueryPlan((PlannedQuery("报销的流程", QueryRole.REWRITTEN), PlannedQuery("流程呢", QueryRole.ORIGINAL)))
+    settings = CondensePlusSettings(retrieval={"variants": ["rules"], "synonyms": GLOSSARY, "max_queries": 3})
+    result = RewriteResult("流程呢", "报销的流程", RewriteStatus.REWRITTEN)
+    assert len(without_model(expand(plan, result, TALK, settings)).queries) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "limit", "expanded"),
+    [
+        (RewriteStatus.SKIPPED, 9, False),
+        (RewriteStatus.UNCHANGED, 9, False),
+        (RewriteStatus.SKIPPED, 8, True),
+        (RewriteStatus.REJECTED, 9, True),
+        (RewriteStatus.FAILED, 9, True),
+    ],
+)
+def test_expand_measures_a_short_structured_question_to_the_character(status, limit, expanded):
+    _, extra, _ = run(
+        "流程需要哪些材料？", status=status, variants=["rules"], synonyms=GLOSSARY, short_structured_max_chars=limit
+    )
+    assert bool(extra) is expanded
+
+
+def test_expand_compares_markers_in_any_case_and_script():
+    options = {"variants": ["rules"], "synonyms": GLOSSARY, "status": RewriteStatus.SKIPPED}
+    assert run("流程 FAQ", short_structured_markers=["faq"], **options)[1] == []
+    assert run("流程說明", short_structured_markers=["说明"], **options)[1] == []
+    assert run("流程", short_structured_markers=[], **options)[1]
+
+
+@pytest.mark.parametrize(
+    ("status", "talk", "has_topic"),
+    [
+        (RewriteStatus.REWRITTEN, TALK, True),
+        (RewriteStatus.REJECTED, TALK, True),
+        (RewriteStatus.FAILED, TALK, True),
+        (RewriteStatus.SKIPPED, TALK, False),
+        (RewriteStatus.UNCHANGED, TALK, False),
+        (RewriteStatus.REWRITTEN, window(), False),
+    ],
+)
+def test_expand_searches_the_topic_of_a_follow_up_only(status, talk, has_topic):
+    extra = run("是哪年上映的？", status=status, talk=talk, variants=["topic"])[1]
+    assert bool(extra) is has_topic
+
+
+def test_without_model_returns_the_plan_that_needs_none():
+    assert without_model(
+        expand(
+            QueryPlan((PlannedQuery("GTE-3000 的价格", QueryRole.REWRITTEN),)),
+            RewriteResult("价格呢", "GTE-3000 的价格", RewriteStatus.REWRITTEN),
+            TALK,
+            CondensePlusSettings(retrieval={"variants": ["llm"]}),
+        )
+    ).queries == (PlannedQuery("GTE-3000 的价格", QueryRole.REWRITTEN),)
