@@ -19,12 +19,12 @@ from llama_index.core.memory import ChatMemoryBuffer
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 from tests.fakes import ScriptedLLM, query_engine
-from tests.modes import MODES, Mode
+from tests.modes import MODES, PATIENCE, Mode
 
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("repeatable")  # a red build is to be the code's fault; make fuzz looks for new cases
 
-TEST_LIMIT_S = 90
+TEST_LIMIT_S = int(90 * PATIENCE)
 """A test that runs longer hangs: it is ended with every thread's stack."""
 MEMORY_TOKENS = 1_000_000
 """The tests' memory forgets nothing."""
