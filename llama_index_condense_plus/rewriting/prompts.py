@@ -126,18 +126,25 @@ def build_prompt(
     if texts == prompt_texts("en") and language not in ("en", "und"):
         lexicon = registered_lexicons().get(language)
         parts.append(texts.language.format(name=f" ({lexicon.name})" if lexicon and lexicon.name else ""))
-    moment = relative_time(request.message, language)
-    if moment:
+    if relative_times(request.message, language):
         parts.append(_date_line(texts, clock, settings.timezone))
     parts.append(_task(request.window.text, request.message, shown_names(request.window), texts))
     return (ChatMessage(role=MessageRole.USER, content="\n\n".join(parts)),)
 
 
-def relative_time(message: str, language: str) -> str:
-    """Return the first expression of relative time in a message, or an empty string."""
+def relative_times(message: str, language: str) -> list[str]:
+    """Return the expressions of relative time in a message, in its order; of overlapping ones the longest."""
     folded = fold(message)
-    hits = [(folded.find(words), words) for words in prompt_texts(language).relative_time if words in folded]
-    return min(hits)[1] if hits else ""
+    hits = sorted(
+        (folded.find(words), -len(words), words) for words in prompt_texts(language).relative_time if words in folded
+    )
+    found: list[str] = []
+    end = 0
+    for start, _, words in hits:
+        if start >= end:
+            found.append(words)
+            end = start + len(words)
+    return found
 
 
 def prompt_hash(messages: Sequence[ChatMessage]) -> str:

@@ -10,6 +10,7 @@ from llama_index_condense_plus.languages.text import clip, fold, has_han
 from llama_index_condense_plus.protocols import Guard
 from llama_index_condense_plus.rewriting.aliases import AliasTable
 from llama_index_condense_plus.rewriting.cleanup import Cleaner, safe_line
+from llama_index_condense_plus.rewriting.dates import resolved_dates
 from llama_index_condense_plus.rewriting.guards import build_guards
 from llama_index_condense_plus.rewriting.guards.features import MAX_CHECKED_CHARS
 from llama_index_condense_plus.rewriting.history import build_window
@@ -62,17 +63,12 @@ class Reviewer:
         if not cleaned:
             return RewriteAttempt(rewriter, raw, error="nothing left to search")
         asked = clip(original, MAX_CHECKED_CHARS)
-        verdicts = tuple(verdict for guard in self._guards for verdict in _checked(guard, asked, cleaned, window))
+        compared, date_edits = resolved_dates(asked, cleaned, language)
+        verdicts = tuple(verdict for guard in self._guards for verdict in _checked(guard, asked, compared, window))
         accepted = all(verdict.passed or verdict.action != "reject" for verdict in verdicts)
         query, alias_edits = self._aliases.apply(cleaned)
-        return RewriteAttempt(
-            rewriter,
-            raw,
-            self._cut(query),
-            accepted,
-            verdicts,
-            parsed.edits + cleaned_edits + alias_edits,
-        )
+        edits = parsed.edits + cleaned_edits + date_edits + alias_edits
+        return RewriteAttempt(rewriter, raw, self._cut(query), accepted, verdicts, edits)
 
     def finish(
         self, text: str, original: str, *, rewriter: str = "rules", language: str | None = None

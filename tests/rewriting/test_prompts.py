@@ -17,7 +17,7 @@ from llama_index_condense_plus.rewriting.prompts import (
     prompt_texts,
     quoted,
     read_shots,
-    relative_time,
+    relative_times,
 )
 from llama_index_condense_plus.settings.sections import HistorySettings, RewriteSettings
 from llama_index_condense_plus.types import RewriteRequest, TriggerDecision, TriggerReason
@@ -121,14 +121,16 @@ def test_quoted_is_stable(text: str) -> None:
 @pytest.mark.parametrize(
     ("message", "language", "words"),
     [
-        ("去年呢", "zh", "去年"),
-        ("2019年呢", "zh", ""),
-        ("what about Last Year?", "en", "last year"),
-        ("in 2019", "en", ""),
+        ("去年呢", "zh", ["去年"]),
+        ("今年和前年比呢", "zh", ["今年", "前年"]),
+        ("下个星期呢", "zh", ["下个星期"]),
+        ("2019年呢", "zh", []),
+        ("what about Last Year?", "en", ["last year"]),
+        ("in 2019", "en", []),
     ],
 )
-def test_relative_time(message: str, language: str, words: str) -> None:
-    assert relative_time(message, language) == words
+def test_relative_times(message: str, language: str, words: list[str]) -> None:
+    assert relative_times(message, language) == words
 
 
 def test_prompt_hash_depends_on_role_and_words() -> None:
