@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any, Protocol, cast
+from weakref import WeakValueDictionary
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -23,9 +26,13 @@ from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer
 from llama_index.core.settings import Settings
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
-from sqlalchemy.ext.asyncio import AsyncEngine
+from pydantic import PrivateAttr
+from sqlalchemy import MetaData, make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.orm import sessionmaker
 
-from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.errors import ConfigurationError, ConversationBusyError
+from llama_index_condense_plus.protocols import TurnLock
 
 TESTED_VERSIONS = "0.14.5 to 0.14.25"
 """llama-index-core versions that the test suite ran with."""
@@ -137,6 +144,12 @@ def llm_of(query_engine: BaseQueryEngine) -> LLM | None:
     return found if isinstance(found, LLM) else None
 
 
+def context_window_of(query_engine: BaseQueryEngine) -> int | None:
+    """Return the tokens that the answering model reads, if it can be seen."""
+    llm = llm_of(query_engine)
+    return llm.metadata.context_window if llm is not None else None
+
+
 def configured_llm() -> LLM | None:
     """Return ``Settings.llm`` if the user has set one, without making the default one."""
     return getattr(Settings, "_llm", None)
@@ -225,10 +238,93 @@ def is_durable(chat_store: Any) -> bool:
     if not isinstance(chat_store, SQLAlchemyChatStore):
         return False
     engine = chat_store._async_engine
-    return not chat_store._is_in_memory_uri(str(engine.url) if engine is not None else chat_store.async_database_uri)
+    url = engine.url if engine is not None else make_url(chat_store.async_database_uri)
+    return url.get_backend_name() != "sqlite" or url.database not in {None, "", ":memory:"}
 
 
 async def engine_of(chat_store: SQLAlchemyChatStore) -> AsyncEngine:
     """Return the database engine of a SQL chat store, connected on first use."""
     engine, _ = await chat_store._setup_connections()
     return engine
+
+
+STORE_WAIT_S = 30.0
+"""How long an operation on a store in memory waits for those before it, in seconds."""
+_shared_stores: WeakValueDictionary[int, SharedChatStore] = WeakValueDictionary()
+
+
+class SharedChatStore(SQLAlchemyChatStore):
+    """A SQL chat store that several conversations of a process use at once.
+
+    Core's own makes its table anew for each of several first operations, and they fail. On the database in memory,
+    all sessions share one connection: the end of one rolls back what another has not committed yet.
+    """
+
+    _lock: Any = PrivateAttr()
+    _is_ready: bool = PrivateAttr(default=False)
+    _original: Any = PrivateAttr()
+
+    @classmethod
+    def of(cls, store: SQLAlchemyChatStore, lock: TurnLock) -> SharedChatStore:
+        """Return a store over the same database; what it holds stays there, and the original sees what is added."""
+        in_memory = not is_durable(store)
+        if in_memory and store._async_engine is None:
+            store._async_engine = create_async_engine(store.async_database_uri)
+            store._async_session_factory = sessionmaker(  # type: ignore[call-overload]
+                bind=store._async_engine, expire_on_commit=False, class_=AsyncSession
+            )
+        shared = cls(  # type: ignore[call-arg]
+            store.table_name,
+            store.async_database_uri,
+            store._async_engine,
+            store._db_data,
+            store.db_schema,
+        )
+        shared._async_session_factory = store._async_session_factory
+        if store._table is not None:
+            shared._metadata, shared._table, shared._is_ready = store._metadata, store._table, True
+        shared._lock, shared._original = lock, store
+        return shared
+
+    async def _initialize(self) -> Any:
+        """Return a factory of sessions, and the table."""
+        if not self._is_ready:
+            async with _in_turn(self._lock):
+                if not self._is_ready:
+                    try:
+                        await super()._initialize()
+                    except BaseException:  # the table may not be there: next time, make it again
+                        self._table, self._metadata = None, MetaData()
+                        raise
+                    self._is_ready = True
+        return (self._async_session_factory if is_durable(self) else self._one_at_a_time), self._table
+
+    @asynccontextmanager
+    async def _one_at_a_time(self) -> AsyncIterator[AsyncSession]:
+        async with _in_turn(self._lock), cast("Any", self._async_session_factory)() as session:
+            yield session
+
+
+def share_chat_store(memory: Any, make_lock: Callable[[], TurnLock]) -> None:
+    """Give a ``Memory`` over core's SQL chat store one that several conversations can use at once."""
+    store = getattr(memory, "sql_store", None)
+    if type(store) is SQLAlchemyChatStore:
+        shared = _shared_stores.get(id(store))
+        if shared is None:
+            shared = _shared_stores[id(store)] = SharedChatStore.of(store, make_lock())
+        memory.sql_store = shared
+
+
+@asynccontextmanager
+async def _in_turn(lock: TurnLock) -> AsyncIterator[None]:
+    try:
+        await asyncio.wait_for(lock.aacquire(), STORE_WAIT_S)
+    except asyncio.TimeoutError:
+        raise ConversationBusyError(
+            f"The chat store has been busy for {STORE_WAIT_S:g} s. A blocking call on the event loop of an async turn "
+            "keeps that turn from ending; await achat() or astream_chat() instead."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()

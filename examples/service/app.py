@@ -29,7 +29,7 @@ from llama_index_condense_plus import (
 )
 
 logger = logging.getLogger(__name__)
-ConversationId = Annotated[str, Path(pattern=r"^[\w-]{1,64}$")]
+ConversationId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 CHECK_TIMEOUT_S = 5.0
 
 
@@ -67,7 +67,7 @@ def create_app(  # noqa: C901 - one function a route
         await parts.close()
 
     app = FastAPI(title="Chat", lifespan=lifespan)
-    app.add_middleware(BodyLimit, max_bytes=config.max_body_bytes)
+    app.add_middleware(BodyLimit, max_bytes=config.max_body_bytes, timeout_s=config.body_timeout_s)
 
     @app.middleware("http")
     async def gate(request: Request, call_next: Any) -> Any:
@@ -88,7 +88,8 @@ def create_app(  # noqa: C901 - one function a route
 
     def engine_of(request: Request, conversation: str) -> CondensePlusChatEngine:
         engine: CondensePlusChatEngine = request.app.state.parts.engine
-        return engine.for_conversation(conversation)
+        caller: str = request.state.caller
+        return engine.for_conversation(f"{caller}:{conversation}" if caller else conversation)
 
     @app.post("/conversations/{conversation}/messages")
     async def ask(conversation: ConversationId, question: Question, request: Request) -> StreamingResponse:

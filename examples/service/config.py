@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import StringConstraints
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Caller = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
 class ServiceConfig(BaseSettings):
@@ -10,8 +15,9 @@ class ServiceConfig(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="SERVICE_", env_file=".env", extra="ignore")
 
-    api_keys: tuple[str, ...] = ()
-    """Keys that clients send as ``X-API-Key``; none: everybody may call, for development only."""
+    api_keys: dict[str, Caller] = {}
+    """Whom each ``X-API-Key`` belongs to: callers see only their own conversations, two keys of one caller the same
+    ones. None: everybody may call and see everything, for development only."""
     llm_api_base: str = "http://127.0.0.1:8000/v1"
     """An OpenAI-compatible server."""
     llm_model: str = "default"
@@ -38,10 +44,12 @@ class ServiceConfig(BaseSettings):
     """An answer that takes longer is given up."""
     max_body_bytes: int = 16_384
     """Longer requests are refused with 413."""
+    body_timeout_s: float = 10.0
+    """A request whose body takes longer to arrive is refused with 408."""
     max_message_chars: int = 4_000
     """Longer messages are refused with 422."""
     requests_per_minute: int = 120
-    """By API key, or address where there are no keys; 0: no limit."""
+    """By caller, or address where there is no valid key; 0: no limit."""
     lease_s: float = 15.0
     """A conversation of a worker that died is free again after this time."""
     wait_s: float = 30.0

@@ -23,6 +23,7 @@ from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summar
 from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.settings.sections import SummarySettings
 from llama_index_condense_plus.turn.conversation import Conversation, ConversationState
+from llama_index_condense_plus.turn.lock import ConversationLock
 
 
 @dataclass
@@ -51,6 +52,7 @@ class Sessions:
         Raises:
             ConfigurationError: a rolling summary is wanted, and this memory takes none.
         """
+        _compat.share_chat_store(memory, ConversationLock)
         if self.summary.enabled and summary_block(memory) is None:
             self._summarise(memory)
         chat_store, key = _compat.chat_store_of(memory), _compat.key_of(memory)
