@@ -11,12 +11,13 @@ TEST  = .venv-test/bin
 BENCH = .venv-bench/bin
 DOCS  = .venv-docs/bin
 HF    = .venv-hf/bin
+FAULT = .venv-mutation/bin
 OTEL  = .venv-otel/bin
 BUILD = .venv-build/bin
 CLEAN = .venv-wheel/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-otel fuzz check format audit integration integration-hf bench docs pages matrix release clean
+.PHONY: help demo test test-otel fuzz mutation coverage check format audit integration integration-hf bench docs pages matrix release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +33,16 @@ test-otel: .venv-otel/.ready ## the events in OpenTelemetry, whose extra holds b
 
 fuzz: .venv-test/.ready ## hostile texts for a minute (ARGS="--seconds 600"); crashes are kept in tests/fuzz/corpus
 	@$(TEST)/python -m tests.fuzz.run $(ARGS)
+
+mutation: .venv-mutation/.ready ## what share of small faults in retrieval/ and rewriting/ the tests notice (ARGS="--sample 0")
+	@nice -n 19 $(FAULT)/python scripts/mutation.py $(ARGS)
+
+coverage: .venv-mutation/.ready ## the fast tests' coverage of lines and branches
+	@$(FAULT)/coverage run --branch --source llama_index_condense_plus -m pytest -m "not integration" $(ARGS)
+	@$(FAULT)/coverage report --skip-covered --show-missing
+	@$(FAULT)/coverage json -q -o .venv-mutation/coverage.json
+	@$(FAULT)/python -c "import json; totals = json.load(open('.venv-mutation/coverage.json'))['totals']; \
+		print(f\"branches: {totals['percent_branches_covered']:.1f} %\")"
 
 check: .venv-test/.ready ## ruff, mypy and the direction of imports
 	$(TEST)/ruff check .
@@ -93,6 +104,7 @@ clean: ## remove environments, caches and builds
 .venv-docs/.ready: INSTALL = -e . --group docs
 .venv-hf/.ready: INSTALL = -e ".[demo,huggingface]" --group test --group hf
 .venv-otel/.ready: INSTALL = -e ".[otel]" --group test
+.venv-mutation/.ready: INSTALL = -e ".[demo]" --group test --group mutation
 .venv-build/.ready: INSTALL = --group release
 .venv-%/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.10 or newer was not found. Set PYTHON=/path/to/python3." >&2; exit 1; }
