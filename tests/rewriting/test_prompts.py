@@ -13,6 +13,7 @@ from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.prompts import (
     StandaloneQuestion,
     build_prompt,
+    fitting_shots,
     prompt_hash,
     prompt_texts,
     quoted,
@@ -20,7 +21,7 @@ from llama_index_condense_plus.rewriting.prompts import (
     relative_times,
 )
 from llama_index_condense_plus.settings.sections import HistorySettings, RewriteSettings
-from llama_index_condense_plus.types import RewriteRequest, TriggerDecision, TriggerReason
+from llama_index_condense_plus.types import Cue, RewriteRequest, TriggerDecision, TriggerReason
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=timezone.utc)
 
@@ -53,12 +54,12 @@ def test_shots_cover_each_kind_of_follow_up_and_one_complete_question(language: 
 
 
 def test_build_prompt_names_the_entities() -> None:
-    assert "可能指的名称（最可能的在前）：活着" in prompt("它多少钱？")
+    assert "可能指：活着" in prompt("它多少钱？")
 
 
 def test_build_prompt_asks_in_english_for_other_languages() -> None:
     text = prompt("Quanto costa?", "it")
-    assert "You turn the user's last message" in text
+    assert "Rewrite the user's last message" in text
     assert "in the language of the last message" in text
     assert "in the language of the last message (French)" in prompt("Combien ?", "fr")
     assert "in the language of the last message" not in prompt("how much?", "en")
@@ -79,7 +80,29 @@ def test_build_prompt_takes_the_date_in_the_configured_zone() -> None:
 
 def test_build_prompt_for_json_shows_json() -> None:
     text = prompt("它多少钱？", settings=RewriteSettings(output="json"))
-    assert '{"query":"公司食堂周末开门吗？"}' in text
+    assert '{"query":"食堂周末开门吗？"}' in text
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "shown", "hidden"),
+    [
+        ("那价格呢？", "zh", "记事本", "X200"),
+        ("它们都支持吗？", "zh", "X200", "顺丰"),
+        ("do they both float?", "en", "X200", "Acme"),
+        ("what theory?", "en", "passport", "X200"),  # "the" of "theory" is not a word of the list
+    ],
+)
+def test_build_prompt_shows_the_example_that_fits(message: str, language: str, shown: str, hidden: str) -> None:
+    text = prompt(message, language)
+    assert shown in text
+    assert hidden not in text
+    assert prompt_texts(language).shots[-1].question in text  # the complete question is always shown
+
+
+def test_fitting_shots_follow_the_cues_of_the_decision() -> None:
+    cued = TriggerDecision(True, TriggerReason.SLOT_FILLING, "zh", cues=(Cue("slot_filling", "五月", 0),))
+    chosen = fitting_shots(prompt_texts("zh").shots, "五月", cued)
+    assert [shot.when for shot in chosen] == [["slot_filling"], []]
 
 
 def test_build_prompt_with_own_shots_shows_only_those(tmp_path: Path) -> None:
