@@ -109,17 +109,31 @@ def _short(text: str) -> str:
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
 
 
-def mutants_of(path: Path) -> Iterator[Mutant]:
-    """Yield the mutants of a file."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A mutant that is not written out yet: writing costs more than finding."""
+
+    path: Path
+    module: cst.Module
+    node: cst.CSTNode
+    new: cst.CSTNode
+    line: int
+    function: tuple[int, int]
+
+    def mutant(self) -> Mutant:
+        """Write the mutant out."""
+        source = cst.ensure_type(self.module.deep_replace(self.node, self.new), cst.Module).code
+        before, after = self.module.code_for_node(self.node), self.module.code_for_node(self.new)
+        return Mutant(self.path.relative_to(ROOT / PACKAGE), self.line, self.function, before, after, source)
+
+
+def places(path: Path) -> Iterator[Place]:
+    """Yield where a file can be mutated, and how."""
     wrapper = MetadataWrapper(cst.parse_module(path.read_text(encoding="utf-8")))
     collector = Collector()
     wrapper.visit(collector)
-    module = wrapper.module
     for node, new, line, function in collector.found:
-        source = cst.ensure_type(module.deep_replace(node, new), cst.Module)
-        if source.code != module.code:
-            name = path.relative_to(ROOT / PACKAGE)
-            yield Mutant(name, line, function, module.code_for_node(node), module.code_for_node(new), source.code)
+        yield Place(path, wrapper.module, node, new, line, function)
 
 
 class MutatedFinder:
@@ -312,10 +326,9 @@ def main() -> None:
     os.environ |= {"HYPOTHESIS_STORAGE_DIRECTORY": tempfile.mkdtemp(), "TEST_PATIENCE": PATIENCE}
     paths = [ROOT / PACKAGE / name for name in arguments.only]
     files = sorted({file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))})
-    found = [mutant for file in files for mutant in mutants_of(file)]
-    drawn = found
-    if arguments.sample:
-        drawn = random.Random(arguments.seed).sample(found, min(arguments.sample, len(found)))  # noqa: S311
+    found = [place for file in files for place in places(file)]
+    size = min(arguments.sample or len(found), len(found))
+    drawn = [place.mutant() for place in random.Random(arguments.seed).sample(found, size)]  # noqa: S311
     print(f"{len(drawn)} of {len(found)} mutants, seed {arguments.seed}", flush=True)
     results: dict[Mutant, int] = {}
     for folder in sorted({mutant.module.parts[0] for mutant in drawn}):
