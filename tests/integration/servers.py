@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
+PATIENCE_S = 180
 
 
 def free_port() -> int:
@@ -181,3 +181,25 @@ def events(answer: httpx.Response) -> dict[str, Any]:
                 found["text"] += value["text"]
             found[name.removeprefix("event: ")] = value
     return found
+
+
+def stored(urls: dict[str, str]) -> list[str]:
+    """Return all that the stores hold but the locks, as sorted text."""
+    import psycopg2  # noqa: PLC0415 - other tests' environments lack both
+    import redis  # noqa: PLC0415
+
+    found: list[str] = []
+    if url := urls.get("SERVICE_REDIS_URL"):
+        client: Any = redis.Redis.from_url(url)
+        for key in client.scan_iter():
+            read = {b"string": client.get, b"hash": client.hgetall, b"list": lambda key: client.lrange(key, 0, -1)}
+            found.append(f"{key} {read[client.type(key)](key)}")
+        client.close()
+    if url := urls.get("SERVICE_POSTGRES_URL"):
+        with psycopg2.connect(url.replace("+asyncpg", "")) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+            for (table,) in cursor.fetchall():
+                cursor.execute(f"SELECT row_to_json(t)::text FROM {table} t")  # noqa: S608 - names of our own tables
+                found += [f"{table} {row}" for (row,) in cursor.fetchall()]
+        connection.close()
+    return sorted(row for row in found if "lease" not in row.split(" ")[0])

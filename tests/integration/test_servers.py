@@ -3,11 +3,12 @@
 import asyncio
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.integration.servers import PostgresServer, RedisServer, Worker, events, find
+from tests.integration.servers import Worker, events, stored, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.servers]
 pytest.importorskip("fastapi")
@@ -15,34 +16,20 @@ pytest.importorskip("redis")
 pytest.importorskip("asyncpg")
 
 LEASE_S = "3"
-
-
-@pytest.fixture(scope="module")
-def redis_server(tmp_path_factory):
-    if find("redis-server") is None:
-        pytest.skip("redis-server is not installed (Debian: apt-get install redis-server)")
-    server = RedisServer(tmp_path_factory.mktemp("redis") / "data")
-    yield server
-    server.stop()
-
-
-@pytest.fixture(scope="module")
-def postgres_server():
-    if find("initdb") is None:
-        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
-    server = PostgresServer()
-    yield server
-    server.remove()
+N_TURNS = 500
 
 
 @pytest.fixture(scope="module", params=["postgres", "redis", "both"])
-def stores(request):
+def stores(request, tmp_path_factory):
     names = ["postgres", "redis"] if request.param == "both" else [request.param]
     urls = {f"SERVICE_{name.upper()}_URL": request.getfixturevalue(f"{name}_server").url for name in names}
-    return {**urls, "SERVICE_REQUESTS_PER_MINUTE": "0", "SERVICE_LEASE_S": LEASE_S}
+    folder = tmp_path_factory.mktemp("logs")
+    logs = {"WORKER_SUMMARY_LOG": str(folder / "summaries"), "CONDENSE_PLUS_LOG__PATH": str(folder / "log.jsonl")}
+    limits = {"SERVICE_REQUESTS_PER_MINUTE": "0", "SERVICE_LEASE_S": LEASE_S}
+    return {**urls, **logs, **limits, "CONDENSE_PLUS_LOG__ENABLED": "true"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def start():
     started = []
 
@@ -56,9 +43,14 @@ def start():
         worker.stop()
 
 
+@pytest.fixture(scope="module")
+def workers(stores, start):
+    return start(2, **stores)
+
+
 def named(name, stores):
     """Return a conversation's id that no other combination of stores uses."""
-    return "-".join([name, *(key.split("_")[1] for key in sorted(stores) if key.endswith("_URL"))])
+    return "-".join([name, *(key.split("_")[1].lower() for key in sorted(stores) if key.endswith("_URL"))])
 
 
 def check_history(history, acknowledged, asked):
@@ -72,23 +64,21 @@ def check_history(history, acknowledged, asked):
         assert f"number {number} " in turn["answer"]
 
 
-def test_two_workers_lose_and_double_nothing_in_alternating_turns(stores, start):
-    workers = start(2, **stores)
-    n_turns = 500 if len(stores) == 4 else 60  # PostgreSQL and Redis together carry the long run
-    asked = [f"What is the price of part number n{i} ?" for i in range(n_turns)]
+def test_two_workers_lose_and_double_nothing_in_alternating_turns(stores, workers):
+    asked = [f"What is the price of part number n{i} ?" for i in range(N_TURNS)]
     for i, message in enumerate(asked):
         answer = workers[i % 2].ask(named("alternating", stores), message)
-        assert "error" not in answer, answer
+        assert "done" in answer, answer
     history = workers[0].history(named("alternating", stores))
+    assert history == workers[1].history(named("alternating", stores))
     assert [turn["message"] for turn in history] == asked
     check_history(history, asked, asked)
     assert all(turn["searched"] and turn["turn_id"] for turn in history)
 
 
-async def test_simultaneous_turns_on_two_workers_are_never_interleaved(stores, start):
-    workers = start(2, **stores, WORKER_TOKEN_DELAY_S="0.01")
+async def test_simultaneous_turns_on_two_workers_are_never_interleaved(stores, workers):
     asked = [f"What is the price of part number n{i} ?" for i in range(40)]
-    async with httpx.AsyncClient(timeout=120) as client:
+    async with httpx.AsyncClient(timeout=300) as client:
         answers = await asyncio.gather(
             *(
                 client.post(
@@ -100,51 +90,76 @@ async def test_simultaneous_turns_on_two_workers_are_never_interleaved(stores, s
         )
     told = [events(answer) for answer in answers]
     acknowledged = {message for message, answer in zip(asked, told, strict=True) if "done" in answer}
+    assert len(acknowledged) > 2
     assert all("done" in answer or answer.get("status") == 409 for answer in told)
     history = workers[0].history(named("together", stores))
     assert {turn["message"] for turn in history} == acknowledged
-    for turn in history:
-        number = turn["message"].split("number ")[1].split(" ")[0]
-        assert f"number {number} " in turn["answer"]
+    check_history(history, acknowledged, [turn["message"] for turn in history])
 
 
-def test_history_queries_and_cache_survive_a_killed_worker(stores, start):
-    first, second = start(2, **stores, WORKER_TOKEN_DELAY_S="0.2")
-    first.ask(named("killed", stores), "When is Falkner Hut open, part number n0 ?")
-    rewritten = first.ask(named("killed", stores), "How many people can sleep there?")
+def test_history_queries_cache_and_summary_survive_a_killed_worker(stores, workers, start):
+    (doomed,) = start(1, **stores)
+    killed, long = named("killed", stores), named("long", stores)
+    doomed.ask(killed, "When is Falkner Hut open, part number n0 ?")
+    rewritten = doomed.ask(killed, "How many people can sleep there?")
     assert rewritten["trace"]["status"] == "rewritten", rewritten
+    n_turns = 0
+
+    def go_on(worker):
+        nonlocal n_turns
+        about = f"What does the Falkner{n_turns:02} cost, piece number m{n_turns} of the spring catalogue ?"
+        answer = worker.ask(long, about)
+        assert "done" in answer, answer
+        n_turns += 1
+        time.sleep(0.05)
+        return answer["text"]
+
+    while "by the summary" not in go_on(doomed):
+        assert n_turns < 40
 
     def left_alone():
         with pytest.raises(httpx.HTTPError):
-            first.ask(named("killed", stores), "When is Tarn Hut open, part number n2 ?")
+            doomed.ask(killed, "When is Tarn Hut open, part number n2 , slowly ?")
 
     reader = threading.Thread(target=left_alone)
     reader.start()
-    time.sleep(0.6)
-    first.kill()
+    time.sleep(0.9)
+    doomed.kill()
     reader.join()
-    history = second.history(named("killed", stores))
+    history = workers[1].history(killed)
     assert [turn["message"] for turn in history][-1] == "How many people can sleep there?"
     assert history[1]["turn_id"] == rewritten["trace"]["turn_id"]
-    assert "done" in second.ask(
-        named("killed", stores), "When is Larch Hut open, part number n3 ?"
-    )  # after the dead one's lease
-    assert len(second.history(named("killed", stores))) == 3
-    second.ask(named("copy", stores), "When is Falkner Hut open, part number n0 ?")
-    second.ask(named("copy", stores), "How many people can sleep there?")
-    assert "condense_plus_cache_hits_total 1" in second.client.get("/metrics").text
+    # once the dead one's lease is over
+    assert "done" in workers[1].ask(killed, "When is Larch Hut open, part number n3 ?")
+    assert len(workers[0].history(killed)) == 3
+    for message in ("When is Falkner Hut open, part number n0 ?", "How many people can sleep there?"):
+        workers[1].ask(named("copy", stores), message)
+    assert "condense_plus_cache_hits_total 1" in workers[1].client.get("/metrics").text
+    assert all("by the summary" in go_on(workers[i % 2]) for i in range(12))
+    assert len(workers[1].history(long)) == n_turns
+    summarised = Path(stores["WORKER_SUMMARY_LOG"]).read_text().split()
+    assert summarised == [f"m{i}" for i in range(len(summarised))]  # each turn once, by whichever worker
+    assert n_turns - 12 <= len(summarised) <= n_turns - 4
 
 
-def test_summary_is_shared_by_the_workers(stores, start):
-    workers = start(2, **stores)
-    for i in range(12):
-        workers[i % 2].ask(
-            named("long", stores), f"What is the price of the Falkner{i:02} part number n{i} in the spring catalogue ?"
-        )
-        time.sleep(0.1)
-    assert len(workers[1].history(named("long", stores))) == 12
-    follow_up = workers[1].ask(named("long", stores), "How many people can sleep there, number n12 ?")
-    assert "done" in follow_up
+def test_deletion_on_one_worker_leaves_nothing_anywhere(stores, workers):
+    conversation = named("deleted", stores)
+    before = stored(stores)
+    workers[0].ask(conversation, "When is Zebra77 Hut open, part number n0 ?")
+    workers[1].ask(conversation, "How many people can sleep there?")
+    workers[0].ask(conversation, "What does Zebra77 Hut cost, part number n2 ?")
+    history = workers[1].history(conversation)
+    assert history == workers[0].history(conversation)
+    assert [turn["status"] for turn in history] == ["skipped", "rewritten", "skipped"]
+    log = Path(stores["CONDENSE_PLUS_LOG__PATH"])
+    until(lambda: log.read_text().count("Zebra77") >= 3, "the log's rows")
+    assert "Zebra77" in "".join(stored(stores))
+    assert len(stored(stores)) > len(before)
+    assert workers[1].client.delete(f"/conversations/{conversation}").status_code == httpx.codes.NO_CONTENT
+    assert [worker.history(conversation) for worker in workers] == [[], []]
+    assert stored(stores) == before
+    assert "Zebra77" not in log.read_text()
+    assert "done" in workers[0].ask(conversation, "When is Tarn Hut open, part number n3 ?")
 
 
 @pytest.mark.parametrize("gone", ["redis", "postgres"])
