@@ -1,0 +1,164 @@
+"""Asking models: races, what a model refuses, and what its response says of tokens; sync and async."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from pydantic import BaseModel
+
+from llama_index_condense_plus import _compat
+from llama_index_condense_plus.operations import Flow, Predict, Prediction, Race
+from llama_index_condense_plus.turn import models
+from llama_index_condense_plus.turn.drivers import adrive, drive
+from tests.fakes import ScriptedLLM
+from tests.modes import LIMIT_S
+
+MESSAGES = (ChatMessage(content="and its price?"),)
+
+
+@pytest.fixture(params=["sync", "async"])
+def perform(request: pytest.FixtureRequest) -> Callable[[Flow[Prediction]], Prediction]:
+    def go(flow: Flow[Prediction]) -> Prediction:
+        return drive(flow) if request.param == "sync" else asyncio.run(asyncio.wait_for(adrive(flow), LIMIT_S))
+
+    return go
+
+
+@pytest.fixture(autouse=True)
+def _nothing_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "_refused", type(models._refused)())
+    monkeypatch.setattr(_compat, "_warned", set())
+
+
+def race(*answers: Any, **options: Any) -> Race:
+    return Race(tuple(Predict(MESSAGES, llm=ScriptedLLM(answer=answer), **options) for answer in answers))
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [("first", ""), ("", "first"), (" \n", "first"), (ValueError("down"), "first"), ("first", ValueError("down"))],
+)
+def test_race_is_won_by_the_first_that_says_something(perform: Any, answers: tuple[Any, ...]) -> None:
+    assert perform(models.ask(race(*answers), ScriptedLLM())).text == "first"
+
+
+def test_race_does_not_wait_for_the_slower_model(perform: Any) -> None:
+    slow = threading.Event()
+
+    def wait(messages: Any) -> str:
+        assert not slow.wait(0.0)
+        return "fast"
+
+    fast = ScriptedLLM(answer=wait)
+    late = ScriptedLLM(answer="late", delay_s=2.0)
+    both = Race((Predict(MESSAGES, llm=late), Predict(MESSAGES, llm=fast)))
+    assert perform(models.ask(both, ScriptedLLM())).text == "fast"
+
+
+def test_race_raises_what_the_last_model_raised(perform: Any) -> None:
+    with pytest.raises(ValueError, match="down"):
+        perform(models.ask(race("", ValueError("down")), ScriptedLLM()))
+    with pytest.raises(ValueError, match="every model answered nothing"):
+        perform(models.ask(race("", " "), ScriptedLLM()))
+
+
+def test_race_without_a_model_of_its_own_asks_the_default(perform: Any) -> None:
+    assert perform(models.ask(Race((Predict(MESSAGES),)), ScriptedLLM(answer="default"))).text == "default"
+
+
+class Refusing(ScriptedLLM):
+    """Raises what it is told as long as the options hold a name; notes the options of each call."""
+
+    refused: str = "temperature"
+    error: Any = None
+    seen: list[dict[str, Any]] = []  # noqa: RUF012 - a field of pydantic's
+
+    def chat(self, messages: Any, **options: Any) -> ChatResponse:
+        self.seen.append(options)
+        if self.refused in options:
+            raise self.error
+        return super().chat(messages)
+
+    async def achat(self, messages: Any, **options: Any) -> ChatResponse:
+        return self.chat(messages, **options)
+
+
+@pytest.mark.parametrize(
+    ("error", "second"),
+    [
+        (ValueError("Temperature is not supported"), {"max_tokens": 9}),
+        (TypeError("unexpected keyword"), {}),
+    ],
+)
+def test_ask_leaves_a_refused_option_out_from_then_on(perform: Any, error: Exception, second: dict[str, int]) -> None:
+    llm = Refusing(answer="yes", error=error, model=str(error))
+    predict = Predict(MESSAGES, options={"temperature": 0.0, "max_tokens": 9})
+    with pytest.warns(RuntimeWarning, match="refuses") as warned:
+        for _ in range(2):
+            assert perform(models.ask(predict, llm)).text == "yes"
+    assert len(warned) == 1
+    assert llm.seen == [{"temperature": 0.0, "max_tokens": 9}, second, second]
+
+
+@pytest.mark.parametrize("error", [ValueError("the server is down"), TimeoutError("temperature"), KeyError("quota")])
+def test_ask_raises_what_no_option_explains(perform: Any, error: Exception) -> None:
+    llm = Refusing(error=error)
+    with pytest.raises(type(error)):
+        perform(models.ask(Predict(MESSAGES, options={"temperature": 0.0}), llm))
+    assert len(llm.seen) == 1
+
+
+class Answer(BaseModel):
+    text: str
+
+
+def test_ask_falls_back_to_text_where_a_model_has_no_structured_output(perform: Any) -> None:
+    class Plain(ScriptedLLM):
+        def as_structured_llm(self, output_cls: Any, **_: Any) -> Any:
+            raise NotImplementedError("no tools")
+
+    with pytest.warns(RuntimeWarning, match="refuses structured output"):
+        assert perform(models.ask(Predict(MESSAGES, output_cls=Answer), Plain(answer="plain"))).text == "plain"
+
+
+class Counting(ScriptedLLM):
+    """Answers with what a provider says of tokens."""
+
+    raw: Any = None
+    extra: dict[str, Any] = {}  # noqa: RUF012 - a field of pydantic's
+
+    def chat(self, messages: Any, **options: Any) -> ChatResponse:
+        return ChatResponse(message=ChatMessage(content=None), raw=self.raw, additional_kwargs=self.extra)
+
+    async def achat(self, messages: Any, **options: Any) -> ChatResponse:
+        return self.chat(messages)
+
+
+class Usage:
+    prompt_tokens = 7
+    completion_tokens = "many"
+
+
+class Raw:
+    usage = Usage()
+
+
+@pytest.mark.parametrize(
+    ("raw", "extra", "counts"),
+    [
+        (None, {}, (None, None)),
+        ({"usage": {"prompt_tokens": 5, "completion_tokens": 2}}, {}, (5, 2)),
+        ({"usage": {"prompt_tokens": 5}}, {"prompt_tokens": 9}, (9, None)),
+        (Raw(), {"completion_tokens": 0}, (7, 0)),
+        (Raw(), {}, (7, None)),
+    ],
+)
+def test_ask_reads_the_counted_tokens_wherever_they_stand(perform: Any, raw: Any, extra: Any, counts: Any) -> None:
+    found = perform(models.ask(Predict(MESSAGES), Counting(raw=raw, extra=extra)))
+    assert (found.prompt_tokens, found.completion_tokens) == counts
+    assert found.text == ""
