@@ -45,3 +45,20 @@ def test_followers_in_threads_get_the_leaders_value() -> None:
         waiting = [pool.submit(flights.join("key").future.result, 5) for _ in range(4)]
         flights.land(leader, "value")
         assert [future.result(5) for future in waiting] == ["value"] * 4
+
+
+async def test_land_reaches_the_followers_behind_a_cancelled_one() -> None:
+    flights = SingleFlight()
+    leader, first, second = (flights.join("key") for _ in range(3))
+    first.future.cancel()
+    flights.land(leader, "value")
+    assert second.future.result(0) == "value"
+    assert flights.in_flight == 0
+
+
+def test_the_leaders_future_has_the_value_too() -> None:
+    flights = SingleFlight()
+    leader = flights.join("key")
+    assert leader.key == "key"
+    flights.land(leader, "value")
+    assert leader.future.result(0) == "value"
