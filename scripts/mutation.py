@@ -5,8 +5,7 @@
 
 Mutants are those of mutmut's operators within functions, decorated functions included. Each runs in a fork of one
 process that has loaded the libraries: first the tests that reach the mutated function, fastest first, then, if it
-survives, all others of the folder. A fault that makes the tests hang counts as noticed; a line of the table says how
-many did.
+survives, all others of the folder but the slow ones. A fault that makes the tests hang counts as noticed.
 """
 
 from __future__ import annotations
@@ -45,6 +44,8 @@ WALL_LIMIT_S = 1200
 """Mutants that take longer hang; the second one is wide, for the machine may be busy."""
 PATIENCE = "10"
 """Tests may take this many times as long as usual before one counts as hanging."""
+SLOW_S = 2.0
+"""Tests that take longer are run only for the functions that they reach."""
 MEMORY_LIMIT = 6 * 2**30
 """Bytes of address space beyond what the libraries take."""
 SURVIVED, KILLED = 0, 1
@@ -281,7 +282,7 @@ def test_mutant(mutant: Mutant, known: Baseline) -> int:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
     sys.meta_path.insert(0, MutatedFinder(mutant))  # type: ignore[arg-type]
     near = known.tests_of(mutant)
-    far = sorted(set(known.seconds) - set(near), key=known.seconds.__getitem__)
+    far = sorted((test for test, s in known.seconds.items() if s < SLOW_S and test not in near), key=known.seconds.get)
     return run_tests([*near, *far])
 
 
