@@ -8,6 +8,7 @@ from llama_index_condense_plus.errors import (
     ConfigurationError,
     ConversationBusyError,
     InvalidMessageError,
+    MessageTooLongError,
     RetrievalFailedError,
 )
 from llama_index_condense_plus.functions import clean_query, decide_rewrite, review_rewrite
@@ -76,6 +77,7 @@ __all__ = [
     "HistoryWindow",
     "InvalidMessageError",
     "Lexicon",
+    "MessageTooLongError",
     "PlanRetriever",
     "PlannedQuery",
     "Predict",

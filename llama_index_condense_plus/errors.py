@@ -3,6 +3,7 @@
     CondensePlusError
     ├── ConfigurationError      a wrong option, raised while something is constructed (also a ValueError)
     ├── InvalidMessageError     a blank or non-text message, raised before any call (also a ValueError)
+    │   └── MessageTooLongError the message does not fit the answering model's context window
     ├── RetrievalFailedError    every query of a plan failed
     ├── ConversationBusyError   another worker holds this conversation's lock
     └── AnswerTimeoutError      the answer call or stream passed ``answer.timeout_s`` (also a TimeoutError)
@@ -23,6 +24,10 @@ class ConfigurationError(CondensePlusError, ValueError):
 
 class InvalidMessageError(CondensePlusError, ValueError):
     """The user's message is blank or not text."""
+
+
+class MessageTooLongError(InvalidMessageError):
+    """The answer's prompt does not fit the answering model's context window, even without documents."""
 
 
 class RetrievalFailedError(CondensePlusError):

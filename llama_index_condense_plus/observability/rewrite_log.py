@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import logging
+import os
 import queue
+import sys
 import time
 from collections.abc import Callable
 from importlib.metadata import version
 from logging.handlers import QueueHandler, QueueListener
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from llama_index_condense_plus._version import __version__
-from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.errors import CondensePlusError, ConfigurationError
 from llama_index_condense_plus.observability.redaction import redact
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.settings.sections import LogSettings
 
 DEFAULT_PATH = Path("condense-plus.jsonl")
+logger = logging.getLogger(__name__)
+
 QUEUE_SIZE = 4096
 """Rows that may wait for the disk; further ones are dropped and counted, never waited for."""
 CLOSE_TIMEOUT_S = 5.0
+"""Longest wait for the disk when a log is closed, or rows are deleted."""
 MB = 1024 * 1024
+_open: WeakSet[RewriteLog] = WeakSet()
 
 
 class RewriteLog:
@@ -42,11 +50,19 @@ class RewriteLog:
         self._clock = clock
         self._versions = {"condense_plus": __version__, "llama_index_core": version("llama-index-core")}
         self.dropped = 0
-        """Rows lost because the queue was full."""
+        """Rows lost because the disk was full, or so slow that the queue was."""
+        self._closed = False
+        handler = _file_handler(settings)
+        handler.handleError = self._lost  # type: ignore[method-assign]  # logging's own prints the row to stderr
+        self._begin(handler)
+
+    def _begin(self, handler: logging.Handler) -> None:
+        self._pid = os.getpid()
         self._queue: queue.Queue[logging.LogRecord] = queue.Queue(QUEUE_SIZE)
-        self._listener = QueueListener(self._queue, _file_handler(settings))
+        self._listener = QueueListener(self._queue, handler)
         self._listener.start()
         self._handler = QueueHandler(self._queue)
+        _open.add(self)
 
     def write(self, trace: CondenseTrace, conversation: str = "", **extra: Any) -> None:
         """Log a turn.
@@ -76,8 +92,12 @@ class RewriteLog:
 
         Returns:
             How many rows went.
+
+        Raises:
+            CondensePlusError: the disk does not answer; nothing was deleted.
         """
-        self._queue.join()
+        if not self._drained():
+            raise CondensePlusError("log.path: the disk does not answer; the conversation's rows are still there.")
         handler: Any = self._listener.handlers[0]
         path = Path(handler.baseFilename)
         files = [file for file in path.parent.glob(f"{path.name}*") if file.is_file()]
@@ -103,14 +123,27 @@ class RewriteLog:
 
     def close(self) -> None:
         """Write what waits and close the file; a hung disk is given up after ``CLOSE_TIMEOUT_S``."""
-        deadline = time.monotonic() + CLOSE_TIMEOUT_S
-        while self._queue.full() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        if self._queue.full():
+        if self._closed or self._pid != os.getpid():  # what waits is its parent's to write
+            return
+        self._closed = True
+        if not self._drained():
+            self.dropped += self._queue.unfinished_tasks
             return
         self._listener.stop()
         for handler in self._listener.handlers:
             handler.close()
+
+    def _drained(self) -> bool:
+        """Wait until every row is on the disk; return False if the disk hangs."""
+        deadline = time.monotonic() + CLOSE_TIMEOUT_S
+        while self._queue.unfinished_tasks and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return not self._queue.unfinished_tasks
+
+    def _lost(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - nobody's words are repeated
+        if not self.dropped:
+            logger.warning("The rewrite log cannot be written: %s", getattr(sys.exc_info()[0], "__name__", "unknown"))
+        self.dropped += 1
 
     def _row(self, trace: CondenseTrace, conversation: str) -> dict[str, Any]:
         row = trace.to_dict()
@@ -158,6 +191,11 @@ class RewriteLog:
         return redact(text) if self._settings.redact else text
 
     def _put(self, row: dict[str, Any]) -> None:
+        if self._pid != os.getpid():  # a forked child has no thread that writes
+            self._begin(self._listener.handlers[0])
+        if self._closed:
+            self.dropped += 1
+            return
         stamped = {"time": round(self._clock(), 3), "versions": self._versions, **row}
         line = json.dumps(stamped, ensure_ascii=False, default=str).encode("utf-8", "replace").decode("utf-8")
         record = logging.LogRecord("condense_plus.rewrite_log", logging.INFO, "", 0, line, None, None)
@@ -165,6 +203,13 @@ class RewriteLog:
             self._handler.enqueue(record)
         except queue.Full:
             self.dropped += 1
+
+
+@atexit.register
+def _close_all() -> None:
+    """Write what waits before the interpreter ends: the thread that writes ends with it."""
+    for log in tuple(_open):
+        log.close()
 
 
 def _row_of(line: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus import _compat
+from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
 from llama_index_condense_plus.types import HistoryWindow, RewriteResult, RewriteStatus
 
 MEANING = {
@@ -37,6 +38,8 @@ ASK_WHICH = {
 
 EARLIER_MAX_CHARS = 4000
 """An earlier message is shown to the answer call up to this many characters."""
+EARLIER_SHARE = 3
+"""Earlier messages take at most a third of the answering model's context window: documents need the rest."""
 
 
 def answer_query(mode: str, message: str, result: RewriteResult) -> str:
@@ -54,21 +57,43 @@ def answer_query(mode: str, message: str, result: RewriteResult) -> str:
     return MEANING["zh" if result.language == "zh" else "en"].format(message=message, query=result.query)
 
 
-def recent_turns(window: HistoryWindow, rounds: int) -> list[ChatMessage]:
+def recent_turns(window: HistoryWindow, rounds: int, context_window: int | None = None) -> list[ChatMessage]:
     """Return the last rounds as chat messages, the memory's summary before them.
 
     Args:
         window: the conversation.
         rounds: how many rounds, each a user's message and its answer.
+        context_window: tokens of the answering model; older messages beyond their share of it are left out.
     """
     messages = [
         ChatMessage(role=MessageRole(message.role), content=message.full_text[:EARLIER_MAX_CHARS])
         for message in window.all_messages[-2 * rounds :]
         if rounds
     ]
+    if context_window is not None:
+        messages = _fitting(messages, context_window // EARLIER_SHARE)
     if window.summary and rounds:
-        messages.insert(0, ChatMessage(role=MessageRole.SYSTEM, content=window.summary))
+        messages.insert(0, ChatMessage(role=MessageRole.SYSTEM, content=window.summary[:EARLIER_MAX_CHARS]))
     return messages
+
+
+def prompt_tokens(asked: str, before: Sequence[ChatMessage]) -> int:
+    """Return about how many tokens an answer's prompt has without documents."""
+    return sum(estimate_tokens(text) for text in (asked, *(str(message.content or "") for message in before)))
+
+
+def _fitting(messages: list[ChatMessage], budget: int) -> list[ChatMessage]:
+    """Return the newest messages that fit into a number of tokens, the oldest of them cut."""
+    if sum(len(str(message.content)) for message in messages) <= budget:  # a token has at least one character
+        return messages
+    kept: list[ChatMessage] = []
+    for message in reversed(messages):
+        text = cut(str(message.content), budget)
+        if not text:
+            break
+        budget -= estimate_tokens(text)
+        kept.append(ChatMessage(role=message.role, content=text))
+    return kept[::-1]
 
 
 def conversation_reply(message: str, language: str, before: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -28,6 +28,9 @@ from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, Rewr
 
 logger = logging.getLogger(__name__)
 
+CACHE_TIMEOUT_S = 1.0
+"""A cache that takes longer costs more than it saves; one within the process is not timed."""
+
 Produced = Prediction | RuleOutcome | str | None
 
 
@@ -154,13 +157,14 @@ class RewriteChain:
 
     def _look_up(self, key: str) -> Flow[str | None]:
         cache = self._pipeline.cache
-        if cache is None:
+        if cache is None or not self._pipeline.cache_breaker.allow():
             return None
         try:
             cached = yield CacheGet(cache, key, timeout_s=self._cache_deadline())
         except Exception as error:  # noqa: BLE001 - a cache that fails is a cache that misses
-            logger.warning("The rewrite cache failed: %s", type(error).__name__)
+            self._cache_failed(error)
             return None
+        self._pipeline.cache_breaker.record_success()
         return cast("str | None", cached)
 
     def _share(self, key: str) -> Flow[str | None]:
@@ -181,13 +185,19 @@ class RewriteChain:
         cache = self._pipeline.cache
         if cache is None or self._cache_key is None or self._cache_hit or not self._keep:
             return
+        if not self._pipeline.cache_breaker.allow():
+            return
         try:
             yield CacheSet(cache, self._cache_key, attempt.raw, timeout_s=self._cache_deadline())
         except Exception as error:  # noqa: BLE001 - a cache that fails costs a call, not a turn
-            logger.warning("The rewrite cache failed: %s", type(error).__name__)
+            self._cache_failed(error)
+
+    def _cache_failed(self, error: Exception) -> None:
+        self._pipeline.cache_breaker.record_failure()
+        logger.warning("The rewrite cache failed: %s", type(error).__name__)
 
     def _cache_deadline(self) -> float | None:
-        return None if self._pipeline.cache_is_local else 1.0
+        return None if self._pipeline.cache_is_local else CACHE_TIMEOUT_S
 
     def _left(self) -> float | None:
         timeout_s = self._pipeline.settings.rewrite.timeout_s

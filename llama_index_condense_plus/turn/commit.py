@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
 
 from llama_index_condense_plus.protocols import TurnLock
-from llama_index_condense_plus.turn.operations import TurnOperation
+from llama_index_condense_plus.turn.lock import running_loop
+from llama_index_condense_plus.turn.operations import TurnOperation, to_its_end
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +59,7 @@ class Commit:
         self._state = _State.OPEN
         self._wiped = False
         self._mutex = threading.Lock()
+        self._loop = running_loop()
         self.holds_lock = False
         self.on_closed: Callable[[Commit], None] | None = None
         self.keeper: Keeps | None = None
@@ -113,15 +114,7 @@ class Commit:
                 await self._lock.aacquire()
                 self.holds_lock = True
             await self._lock.aconfirm()
-            pair = [self._user, answer]
-            if self._keep is not None:
-                await _to_its_end(self._areplace(pair))
-            else:
-                await _to_its_end(self._aappend(pair))
-            if self._wiped:
-                await self._memory.areset()
-            elif self.keeper:
-                await self.keeper.akeep()
+            await to_its_end(self._astore([self._user, answer]))
         finally:
             self._close()
         self._follow(on_loop=True)
@@ -148,7 +141,7 @@ class Commit:
             held, self.holds_lock = self.holds_lock, False
         if self.on_closed:
             self.on_closed(self)
-        if held:
+        if held and not (self._loop is not None and self._loop.is_closed()):  # the lock has passed itself on by then
             self._lock.release()
 
     def _follow(self, *, on_loop: bool) -> None:
@@ -166,8 +159,15 @@ class Commit:
                 self._memory.set(stored[:-1])
             raise
 
-    async def _areplace(self, pair: list[ChatMessage]) -> None:
-        await self._memory.aset([*(await self._memory.aget_all())[: self._keep], *pair])
+    async def _astore(self, pair: list[ChatMessage]) -> None:
+        if self._keep is not None:
+            await self._memory.aset([*(await self._memory.aget_all())[: self._keep], *pair])
+        else:
+            await self._aappend(pair)
+        if self._wiped:
+            await self._memory.areset()
+        elif self.keeper:
+            await self.keeper.akeep()
 
     async def _aappend(self, pair: list[ChatMessage]) -> None:
         try:
@@ -179,16 +179,6 @@ class Commit:
             if _is_half(stored, pair):
                 await self._memory.aset(stored[:-1])
             raise
-
-
-async def _to_its_end(writing: Coroutine[Any, Any, None]) -> None:
-    """Await a write that a cancellation does not cut in half: it goes on to its end, and then the task is cancelled."""
-    task = asyncio.ensure_future(writing)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise
 
 
 def _is_whole(stored: Sequence[ChatMessage], pair: Sequence[ChatMessage], error: Exception) -> bool:

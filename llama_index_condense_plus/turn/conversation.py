@@ -20,7 +20,7 @@ from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.commit import Commit
 from llama_index_condense_plus.turn.lock import ConversationLock
-from llama_index_condense_plus.turn.operations import TurnOperation
+from llama_index_condense_plus.turn.operations import TurnOperation, to_its_end
 
 
 @dataclass
@@ -83,7 +83,7 @@ class ReadTopic(TurnOperation[None]):
         self.state.set_topic(self.state.records.topic())
 
     async def arun(self) -> None:
-        self.state.set_topic(await self.state.records.atopic())
+        self.state.set_topic(await to_its_end(self.state.records.atopic()))
 
 
 @dataclass

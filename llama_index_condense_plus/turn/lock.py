@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+import time
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 
 from llama_index_condense_plus.errors import ConversationBusyError
+
+PATIENCE_S = 600.0
+"""Longest that a turn waits for those before it, in seconds: beyond it, they wait for one another."""
+LOOK_S = 1.0
+"""Seconds between two looks at whether the holder still lives."""
+_n_forks = 0
 
 
 class ConversationLock:
     """Lets one turn of a conversation run at a time, in the order in which they came."""
 
-    __slots__ = ("__weakref__", "_held", "_holder_loop", "_mutex", "_waiting")
+    __slots__ = ("__weakref__", "_held", "_holder_loop", "_mutex", "_n_forks", "_waiting")
 
     def __init__(self) -> None:
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
         self._mutex = threading.Lock()
         self._waiting: deque[Future[None]] = deque()
         self._held = False
         self._holder_loop: asyncio.AbstractEventLoop | None = None
+        self._n_forks = _n_forks
 
     @property
     def held(self) -> bool:
@@ -31,27 +43,34 @@ class ConversationLock:
 
         Raises:
             ConversationBusyError: a turn of this thread's own event loop holds the lock, so that waiting here would
-                keep it from ever ending.
+                keep it from ever ending; or the turns before this one took ``PATIENCE_S``.
         """
-        loop = _running_loop()
+        loop = running_loop()
         if self._held and loop is not None and loop is self._holder_loop:
             raise ConversationBusyError(
                 "An async turn of this conversation is still running on this event loop; a blocking call would wait "
                 "for ever. Await achat() or astream_chat() instead."
             )
-        ticket = self._request()
+        ticket, deadline = self._request(), time.monotonic() + PATIENCE_S
         try:
-            ticket.result()
+            while not wait((ticket,), LOOK_S).done:
+                self._look(deadline)
         except BaseException:
             self._withdraw(ticket)
             raise
         self._holder_loop = None
 
     async def aacquire(self) -> None:
-        """Wait without blocking the event loop until it is this turn's time."""
-        ticket = self._request()
+        """Wait without blocking the event loop until it is this turn's time.
+
+        Raises:
+            ConversationBusyError: the turns before this one took ``PATIENCE_S``.
+        """
+        ticket, deadline = self._request(), time.monotonic() + PATIENCE_S
         try:
-            await asyncio.wrap_future(ticket)
+            granted = asyncio.wrap_future(ticket)
+            while not (await asyncio.wait((granted,), timeout=LOOK_S))[0]:
+                self._look(deadline)
         except BaseException:
             self._withdraw(ticket)
             raise
@@ -75,6 +94,9 @@ class ConversationLock:
             self._held = False
 
     def _request(self) -> Future[None]:
+        if self._n_forks != _n_forks:  # a forked child: the turns of its parent are not its own
+            self._begin_anew()
+        self._pass_on_if_dead()
         ticket: Future[None] = Future()
         with self._mutex:
             if self._held:
@@ -85,6 +107,23 @@ class ConversationLock:
                 ticket.set_result(None)
         return ticket
 
+    def _look(self, deadline: float) -> None:
+        self._pass_on_if_dead()
+        if time.monotonic() >= deadline:
+            raise ConversationBusyError(
+                f"Earlier turns of this conversation have not ended for {PATIENCE_S:g} s. Where threads of "
+                "asyncio.to_thread() wait for a turn that needs such a thread itself, await achat() in their place."
+            )
+
+    def _pass_on_if_dead(self) -> None:
+        """Let the next turn run if the event loop of the one that holds the lock was closed under it."""
+        with self._mutex:
+            loop = self._holder_loop
+            if loop is None or not loop.is_closed():
+                return
+            self._holder_loop = None
+        self.release()
+
     def _withdraw(self, ticket: Future[None]) -> None:
         with self._mutex:
             if ticket in self._waiting:
@@ -94,8 +133,18 @@ class ConversationLock:
             self.release()
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop that runs in this thread; None if there is none."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def _count_fork() -> None:
+    global _n_forks  # noqa: PLW0603 - one number of this process
+    _n_forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
@@ -27,6 +27,25 @@ from llama_index_condense_plus.protocols import RewriteCache, TurnLock
 from llama_index_condense_plus.retrieval.searching import aretrieve
 
 T = TypeVar("T")
+
+CANCEL_GRACE_S = 5.0
+"""How long a cancelled turn waits for the memory to come to the end of what it is doing, in seconds."""
+
+
+async def to_its_end(using_memory: Coroutine[Any, Any, T]) -> T:
+    """Await what a memory does; a cancellation does not cut it in half, but comes when it has ended.
+
+    A database driver that is cancelled drops its connection, and LlamaIndex's default memory is lost with it. One that
+    hangs is given up after ``CANCEL_GRACE_S``.
+    """
+    task = asyncio.ensure_future(using_memory)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody is left to be told
+        await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+        task.cancel()
+        raise
 
 
 @dataclass(frozen=True)
@@ -80,7 +99,7 @@ class ReadHistory(TurnOperation[list[ChatMessage]]):
         return self.memory.get(input=self.message)
 
     async def arun(self) -> list[ChatMessage]:
-        return await self.memory.aget(input=self.message)
+        return await to_its_end(self.memory.aget(input=self.message))
 
 
 @dataclass(frozen=True)
@@ -94,7 +113,7 @@ class ReadAll(TurnOperation[list[ChatMessage]]):
         return self.memory.get_all()
 
     async def arun(self) -> list[ChatMessage]:
-        return await self.memory.aget_all()
+        return await to_its_end(self.memory.aget_all())
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.operations import Call
 from llama_index_condense_plus.types import RewriteRequest
 
+CACHE_FAILURES = 3
+"""Failures in a row after which a cache is left alone for a while: each may cost a thread and a second."""
 ELSEWHERE = {
     "condense_prompt": "give condense_question_prompt, with {chat_history} and {question}",
     "skip_condense": "give settings=CondensePlusSettings(enabled=False)",
@@ -107,6 +109,7 @@ class Pipeline:
     cache: RewriteCache | None
     flights: SingleFlight
     breaker: CircuitBreaker
+    cache_breaker: CircuitBreaker
     condense_llm: Callable[[], LLM]
     count_tokens: Callable[[str], int] | None
     clock: Callable[[], float]
@@ -176,6 +179,7 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
         cache=cache if settings.cache.enabled else None,
         flights=SingleFlight(),
         breaker=CircuitBreaker(clock=components.clock),
+        cache_breaker=CircuitBreaker(CACHE_FAILURES, clock=components.clock),
         condense_llm=condense_llm,
         count_tokens=components.count_tokens,
         clock=components.clock,

@@ -17,7 +17,12 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import ToolOutput
 
 from llama_index_condense_plus import _compat
-from llama_index_condense_plus.errors import AnswerTimeoutError, InvalidMessageError
+from llama_index_condense_plus.errors import (
+    AnswerTimeoutError,
+    CondensePlusError,
+    InvalidMessageError,
+    MessageTooLongError,
+)
 from llama_index_condense_plus.memory.records import topic_start
 from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
 from llama_index_condense_plus.observability.trace import CondenseTrace
@@ -26,6 +31,7 @@ from llama_index_condense_plus.turn.answering import (
     answer_query,
     clarifying_question,
     conversation_reply,
+    prompt_tokens,
     recent_turns,
 )
 from llama_index_condense_plus.turn.commit import Commit, Write
@@ -37,6 +43,9 @@ from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.responses import CondensePlusChatResponse, CondensePlusStreamingResponse, Deliver
 from llama_index_condense_plus.turn.searching import TurnSearch
 from llama_index_condense_plus.types import QueryPlan, TriggerReason
+
+LONG_SHARE = 0.5
+"""A prompt that takes more of the context window than this, without documents, is why core refused it."""
 
 ChatResponse = CondensePlusChatResponse | CondensePlusStreamingResponse
 
@@ -80,7 +89,7 @@ class Turn:
         lock, explicit = self.conversation.lock, self.request.chat_history is not None
         commit: Commit | None = None
         finder: Finder | None = None
-        delivered = False
+        delivered: ChatResponse | None = None
         try:
             if not explicit:
                 yield Acquire(lock)
@@ -90,12 +99,12 @@ class Turn:
             finder = self._finder()
             found = yield from finder.run(message, history, (yield from self._topic_start(history)))
             response, source, trace = yield from self._answer(message, found)
-            delivered = True
-            return (yield from self._deliver(response, source, trace, commit))
+            delivered = yield from self._deliver(response, source, trace, commit)
+            return delivered
         finally:
-            if finder is not None and not delivered:
+            if finder is not None and delivered is None:
                 finder.cancel()
-            if commit is not None and not (delivered and self.request.streaming):
+            if commit is not None and not (delivered is not None and self.request.streaming):
                 commit.abandon()
 
     def explain(self) -> Flow[CondenseTrace]:
@@ -155,8 +164,10 @@ class Turn:
 
     def _before(self, found: Found) -> list[ChatMessage]:
         answer = self.pipeline.settings.answer
-        turns = recent_turns(found.window, answer.history_rounds) if answer.mode == "conversation" else []
-        return [*self.service.prefix_messages, *turns]
+        if answer.mode != "conversation":
+            return list(self.service.prefix_messages)
+        context_window = _compat.context_window_of(self.service.query_engine)
+        return [*self.service.prefix_messages, *recent_turns(found.window, answer.history_rounds, context_window)]
 
     def _answer(self, message: str, found: Found) -> Flow[tuple[Any, ToolOutput | None, CondenseTrace]]:
         settings, clock, began = self.pipeline.settings, self.pipeline.clock, self.pipeline.clock()
@@ -188,6 +199,9 @@ class Turn:
             if settings.answer.timeout_s is None:
                 raise
             raise AnswerTimeoutError(f"No answer within answer.timeout_s = {settings.answer.timeout_s:g} s.") from error
+        except ValueError as error:
+            self._refuse_what_is_too_long(asked, found, error)
+            raise
         nodes = list(getattr(response, "source_nodes", None) or ())
         if search is not None and not nodes:
             found.warnings.append("empty_retrieval")
@@ -197,6 +211,17 @@ class Turn:
         trace = self._trace(found, search, asked, nodes)
         return response, self._source(query, response), trace
 
+    def _refuse_what_is_too_long(self, asked: str, found: Found, error: ValueError) -> None:
+        """Say clearly what core says in its own terms: the prompt is beyond the model's context window."""
+        most = None if isinstance(error, CondensePlusError) else _compat.context_window_of(self.service.query_engine)
+        n_tokens = prompt_tokens(asked, self._before(found)) if most is not None else 0
+        if most is not None and n_tokens > most * LONG_SHARE:
+            raise MessageTooLongError(
+                f"The answer's prompt takes about {n_tokens} tokens without documents, and the answering model's "
+                f"context_window is {most}. Shorten the message or the system prompt, give the model its real "
+                'context_window, or set answer.mode = "rewritten", which asks the rewritten question alone.'
+            ) from error
+
     def _candidates(self, found: Found) -> tuple[str, ...]:
         if self.pipeline.settings.rewrite.on_ambiguous != "ask" or not found.result.ambiguous:
             return ()
@@ -205,7 +230,9 @@ class Turn:
     def _converse(self, message: str, found: Found) -> Flow[Any]:
         before = [
             *self.service.prefix_messages,
-            *recent_turns(found.window, self.pipeline.settings.answer.history_rounds),
+            *recent_turns(
+                found.window, self.pipeline.settings.answer.history_rounds, self.service.llm().metadata.context_window
+            ),
         ]
         messages = conversation_reply(message, found.decision.language, before)
         self._progress("answering")

@@ -73,6 +73,7 @@ async def cancelled_after(engine: CondensePlusChatEngine, streams: bool, steps: 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["achat", "astream_chat"])
 async def test_turn_cancelled_after_any_number_of_steps_leaves_everything_whole(streams: bool) -> None:
+    before = workers.live_workers()
     for steps in range(MAX_STEPS):
         engine = make_engine()
         was_cancelled = await cancelled_after(engine, streams, steps)
@@ -88,4 +89,4 @@ async def test_turn_cancelled_after_any_number_of_steps_leaves_everything_whole(
     else:
         pytest.fail("the turn never ended")
     assert steps > 3
-    assert workers.live_workers() == 0
+    assert workers.live_workers() <= before
