@@ -28,7 +28,7 @@ def free_port() -> int:
 
 def find(program: str) -> str | None:
     debians = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
-    return shutil.which(program) or (str(debians[-1]) if debians else None)
+    return shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin") or (str(debians[-1]) if debians else None)
 
 
 def until(check: Any, what: str) -> None:
@@ -127,6 +127,28 @@ class PostgresServer:
     def _ready(self) -> bool:
         ready = [find("pg_isready") or "", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         return subprocess.run(ready, check=False).returncode == 0
+
+
+class Nginx:
+    """The example's nginx.conf with the workers' addresses and its own port in place of the containers'."""
+
+    def __init__(self, folder: Path, ports: list[int]) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        shipped = (ROOT / "examples" / "service" / "nginx.conf").read_text("utf-8")
+        for number, port in enumerate(ports, 1):
+            shipped = shipped.replace(f"worker-{number}:8080", f"127.0.0.1:{port}")
+        folder.mkdir()
+        conf = folder / "nginx.conf"
+        conf.write_text(shipped.replace("listen 80;", f"listen 127.0.0.1:{self.port};"), "utf-8")
+        whole = f"daemon off; pid {folder}/pid; error_log {folder}/error.log;"
+        command = [find("nginx") or "", "-c", str(conf), "-p", str(folder), "-g", whole]
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        until(lambda: accepts(self.port), "nginx")
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(PATIENCE_S)
 
 
 class Worker:

@@ -25,6 +25,7 @@ REWRITE = "How many people can sleep in Falkner Hut?"
 @pytest.fixture
 def served():
     """Return a context manager: a client of the service with the given options, its parts in ``client.parts``."""
+
     @asynccontextmanager
     async def serve(llm=None, **options):
         config = ServiceConfig(_env_file=None, **options)
