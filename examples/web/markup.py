@@ -7,6 +7,8 @@ from html import escape
 
 from views import Passage, Piece, Search, TurnView, new_sources
 
+from llama_index_condense_plus.evaluation.diagnosis import Answer
+
 Words = Mapping[str, str]
 """The panel's words in one language."""
 TAGS = {"equal": "span", "deleted": "del", "added": "ins"}
@@ -23,6 +25,8 @@ def turn_html(view: TurnView, words: Words) -> str:
         _section(words["passages"], _passages(view.passages, words)),
         _section(words["timings"], _timings(view.timings)),
     ]
+    if view.answers:
+        parts.append(_section(words["answers"], _answers(view.answers, words)))
     if view.warnings:
         parts.append(_section(words["warnings"], f'<p class="cp-bad">{escape("; ".join(view.warnings))}</p>'))
     return _panel("".join(parts))
@@ -155,6 +159,17 @@ def _timings(timings: Sequence[tuple[str, float]]) -> str:
         for name, ms in timings
     )
     return "".join(f'<div class="cp-bar">{bar}</div>' for bar in bars)
+
+
+def _answers(answers: Sequence[Answer], words: Words) -> str:
+    rows = []
+    for answer in answers:
+        said = words["untried"] if answer.answer is None else words["yes" if answer.answer else "no"]
+        kind = {True: "good", False: "bad", None: "quiet"}[answer.good]
+        evidence = " ".join(f'<span class="cp-chip">{escape(text)}</span>' for text in answer.evidence)
+        verdict = f'<span class="cp-{kind}">{said}</span>'
+        rows.append(f"<tr><td>{words[answer.question]}</td><td>{verdict}</td><td>{evidence}</td></tr>")
+    return f"<table><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _column(label: str, query: str, passages: Sequence[Passage], only_here: set[str], words: Words) -> str:

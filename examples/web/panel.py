@@ -16,7 +16,7 @@ from layout import TOGGLES, widgets
 from llama_index.core import VectorStoreIndex
 from markup import comparison_html, note_html, turn_html
 from session import Asked, Parts, Session, Toggles
-from views import Passage
+from views import Passage, tried_by_hand
 from wording import preferred, words
 
 from llama_index_condense_plus import CondensePlusError
@@ -136,7 +136,8 @@ class Panel:
         if not text.strip():
             return _note(code, "needs_text")
         other = session.instead(asked, text.strip(), _toggles(values))
-        return {"compared": _beside(asked, "by_hand", other.query, other.passages, code)}
+        shown = turn_html(tried_by_hand(asked.view, other.passages), words(code))
+        return {"view": shown, "compared": _beside(asked, "by_hand", other.query, other.passages, code)}
 
     def stock(self, number: int | None, code: str, session: Session | None) -> Changes:
         """Show what the stock engine finds in the turn; without a model, that it cannot."""

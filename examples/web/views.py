@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llama_index.core.schema import NodeWithScore
 
 from llama_index_condense_plus import CondenseTrace, Cue, GuardVerdict, PlannedQuery
 from llama_index_condense_plus.demo.knowledge import source_of
+from llama_index_condense_plus.evaluation.diagnosis import Answer, diagnose
 from llama_index_condense_plus.evaluation.differences import word_diff
 
 Piece = tuple[str, str]
@@ -87,6 +88,8 @@ class TurnView:
     """Stage and milliseconds."""
     warnings: tuple[str, ...]
     """What went wrong without ending the turn."""
+    answers: tuple[Answer, ...]
+    """The four questions of a follow-up that finds nothing; empty in a first turn."""
 
 
 def view_of(trace: CondenseTrace, apart: tuple[GuardVerdict, ...] = ()) -> TurnView:
@@ -120,7 +123,14 @@ def view_of(trace: CondenseTrace, apart: tuple[GuardVerdict, ...] = ()) -> TurnV
         passages=passages_of(trace.nodes, trace),
         timings=_timings(trace),
         warnings=trace.warnings,
+        answers=diagnose(trace) if trace.window else (),
     )
+
+
+def tried_by_hand(view: TurnView, found: Sequence[Passage]) -> TurnView:
+    """Return a turn whose last question is answered: what a question completed by hand found."""
+    more = tuple(sorted(new_sources(view.passages, found)))
+    return replace(view, answers=(*view.answers[:-1], Answer("by_hand_finds_more", bool(more), more)))
 
 
 def marked(message: str, cues: Sequence[Cue]) -> tuple[Piece, ...]:

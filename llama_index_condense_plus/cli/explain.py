@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import os
-import re
+import shutil
 import sys
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,9 @@ from llama_index_condense_plus.cli.options import (
 from llama_index_condense_plus.cli.requirements import require
 from llama_index_condense_plus.demo.reasons import reasons
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.evaluation.diagnosis import Answer, diagnose
+from llama_index_condense_plus.evaluation.differences import word_diff
+from llama_index_condense_plus.observability.trace import PREVIEW_CHARS, CondenseTrace
 from llama_index_condense_plus.settings import CondensePlusSettings
 
 EXAMPLES = """examples:
@@ -41,7 +43,17 @@ The conversation is plain text, one message a line, user and assistant in turn, 
 """
 TOP_K = 5
 DELETED, ADDED, PLAIN = "\033[9;31m", "\033[1;32m", "\033[0m"
-_TOKENS = re.compile(r"[a-zA-Z0-9_.-]+|\s+|.")
+CHECKS = {
+    "self_contained": "is it self-contained?",
+    "pronoun_left": "is a pronoun left?",
+    "subject_missing": "is the subject missing?",
+    "by_hand_finds_more": "does the question completed by hand find more?",
+}
+"""The four questions of a follow-up that finds nothing, in words."""
+PASSAGE_COLUMNS = 100
+"""How much of a passage is shown, in columns of a terminal, where its width is not known."""
+MIN_PASSAGE_COLUMNS = 30
+"""How much of a passage a narrow terminal shows at least."""
 
 
 class NothingToSearch(BaseRetriever):
@@ -68,7 +80,12 @@ class ByHand:
     def to_dict(self, trace: CondenseTrace) -> dict[str, Any]:
         """Return plain, JSON-safe values."""
         nodes = [
-            {"id": node.node.node_id, "score": node.score, "text": _one_line(node), "rank_in_turn": rank}
+            {
+                "id": node.node.node_id,
+                "score": node.score,
+                "text": _one_line(node)[:PREVIEW_CHARS],
+                "rank_in_turn": rank,
+            }
             for node, rank in zip(self.nodes, self.ranks(trace), strict=True)
         ]
         return {"query": self.question, "nodes": nodes}
@@ -107,15 +124,25 @@ def run(arguments: argparse.Namespace) -> int:
         trace = engine.explain(arguments.question, chat_history=history)
         by_hand = ByHand(arguments.instead, tuple(retriever.retrieve(arguments.instead))) if arguments.instead else None
     if arguments.json:
-        found = {"instead": by_hand.to_dict(trace)} if by_hand else {}
+        found = {"diagnosis": [asdict(answer) for answer in diagnose(trace, by_hand.nodes if by_hand else None)]}
+        found |= {"instead": by_hand.to_dict(trace)} if by_hand else {}
         print(json.dumps(trace.to_dict() | found, ensure_ascii=False, indent=2))
     else:
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        print(as_text(trace, colour=colour, searched=bool(arguments.docs), by_hand=by_hand))
+        terminal = sys.stdout.isatty()
+        colour = terminal and "NO_COLOR" not in os.environ
+        columns = shutil.get_terminal_size().columns if terminal else None
+        print(as_text(trace, colour=colour, searched=bool(arguments.docs), by_hand=by_hand, columns=columns))
     return 0
 
 
-def as_text(trace: CondenseTrace, *, colour: bool, searched: bool, by_hand: ByHand | None = None) -> str:
+def as_text(
+    trace: CondenseTrace,
+    *,
+    colour: bool,
+    searched: bool,
+    by_hand: ByHand | None = None,
+    columns: int | None = None,
+) -> str:
     """Return a trace as a tree in plain text.
 
     Args:
@@ -123,37 +150,64 @@ def as_text(trace: CondenseTrace, *, colour: bool, searched: bool, by_hand: ByHa
         colour: mark the words that went and came with ANSI colours, else with ``[-…-]`` and ``{+…+}``.
         searched: show what was found.
         by_hand: what the question completed by hand found, shown below.
+        columns: width of the terminal, to which passages are cut; None: unknown.
     """
-    lines = [trace.message, f"├─ {'change':9} {difference(trace.message, trace.search_query, colour=colour)}"]
-    lines += [f"├─ {label:9} {words}" for label, words in reasons(trace) if searched or words != "empty_retrieval"]
+    changed = trace.search_query != trace.message
+    change = difference(trace.message, trace.search_query, colour=colour) if changed else "none: searched as typed"
+    lines = [_line("change", change)]
+    lines += [_line(label, words) for label, words in reasons(trace) if searched or words != "empty_retrieval"]
     if searched:
         for rank, node in enumerate(trace.nodes, 1):
-            found_by = ", ".join(trace.provenance.get(node.node.node_id, ()))
-            lines.append(f"├─ {f'found {rank}':9} {_one_line(node)}  ({found_by})")
+            note = f"({', '.join(trace.provenance.get(node.node.node_id, ()))})"
+            lines.append(_line(f"found {rank}", _passage(node, note, columns)))
     if by_hand:
-        lines.append(f"├─ {'instead':9} {difference(trace.search_query, by_hand.question, colour=colour)}")
+        lines.append(_line("instead", difference(trace.search_query, by_hand.question, colour=colour)))
         for node, place in zip(by_hand.nodes, by_hand.ranks(trace), strict=True):
-            seen = f"found {place} above" if place else "not found above"
-            lines.append(f"├─ {'':9} {_one_line(node)}  ({seen})")
+            note = f"(found {place} above)" if place else "(not found above)"
+            lines.append(_line("", _passage(node, note, columns)))
+    if trace.window:
+        answers = diagnose(trace, by_hand.nodes if by_hand else None)
+        lines += [_line("check", _answered(answer)) for answer in answers]
     lines[-1] = lines[-1].replace("├", "└", 1)
-    return "\n".join(lines)
+    return "\n".join([trace.message, *lines])
 
 
 def difference(before: str, after: str, *, colour: bool) -> str:
     """Return one text with what was deleted and added marked, word by word and Chinese character by character."""
-    old, new = _TOKENS.findall(before), _TOKENS.findall(after)
-    (del_start, del_end), (add_start, add_end) = (
-        ((DELETED, PLAIN), (ADDED, PLAIN)) if colour else (("[-", "-]"), ("{+", "+}"))
+    marks = {"equal": ("", ""), "deleted": ("[-", "-]"), "added": ("{+", "+}")}
+    if colour:
+        marks |= {"deleted": (DELETED, PLAIN), "added": (ADDED, PLAIN)}
+    return "".join(f"{marks[kind][0]}{text}{marks[kind][1]}" for kind, text in word_diff(before, after))
+
+
+def _answered(answer: Answer) -> str:
+    if answer.answer is None:
+        return f"{CHECKS[answer.question]} not tried: --docs DIR --instead QUESTION"
+    passages = answer.question == "by_hand_finds_more"
+    evidence = f"{len(answer.evidence)} passages" if passages else ", ".join(answer.evidence)
+    said = f"{CHECKS[answer.question]} {'yes' if answer.answer else 'no'}"
+    return f"{said} ({evidence})" if answer.evidence else said
+
+
+def _line(label: str, words: str) -> str:
+    return f"├─ {label:9} {words}"
+
+
+def _passage(node: NodeWithScore, note: str, columns: int | None) -> str:
+    room = (
+        PASSAGE_COLUMNS if columns is None else max(MIN_PASSAGE_COLUMNS, columns - len(_line("", "")) - len(note) - 2)
     )
-    parts = []
-    for kind, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        gone, come = "".join(old[i1:i2]), "".join(new[j1:j2])
-        if kind == "equal":
-            parts.append(gone)
-            continue
-        parts.append(f"{del_start}{gone}{del_end}" if gone else "")
-        parts.append(f"{add_start}{come}{add_end}" if come else "")
-    return "".join(parts)
+    return f"{cut_to_columns(_one_line(node), room)}  {note}"
+
+
+def cut_to_columns(text: str, columns: int) -> str:
+    """Return the beginning of a text that fits into so many columns; a Chinese character takes two."""
+    used = 0
+    for index, letter in enumerate(text):
+        used += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        if used > columns:
+            return text[: max(0, index - 1)] + "…"
+    return text
 
 
 @contextmanager
@@ -171,4 +225,4 @@ def _retriever(arguments: argparse.Namespace) -> Iterator[BaseRetriever]:
 
 
 def _one_line(node: NodeWithScore) -> str:
-    return " ".join(node.node.get_content().split())[:100]
+    return " ".join(node.node.get_content().split())

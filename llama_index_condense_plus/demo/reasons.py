@@ -26,13 +26,17 @@ def reasons(trace: CondenseTrace) -> list[Reason]:
         if rewrite.verdicts:
             lines.append(("guards", _guards(rewrite.verdicts)))
         lines += [
-            ("refused", f"{a.rewriter}: “{a.query or a.raw}” {a.error}".rstrip())
+            ("refused", f"{a.rewriter}: {_quoted(a.query or a.raw)}{a.error}".rstrip())
             for a in rewrite.attempts
             if not a.accepted
         ]
     lines += [("searched", f"{query.role.value} × {query.weight:.2g}  {query.text}") for query in trace.plan.queries]
     lines += [("warning", warning) for warning in trace.warnings]
     return lines
+
+
+def _quoted(text: str) -> str:
+    return f"“{text}” " if text else ""
 
 
 def _guards(verdicts: tuple[GuardVerdict, ...]) -> str:

@@ -85,6 +85,13 @@ def test_explain_prints_a_tree_with_the_change_marked(history, capsys, monkeypat
     assert lines[0] == "And the price of Pro?"
     assert [line[:2] for line in lines[1:]] == ["├─"] * (len(lines) - 2) + ["└─"]
     assert {"change", "decision", "searched"} <= {line[3:].split()[0] for line in lines[1:]}
+    checks = [line[3:].split(maxsplit=1)[1] for line in lines if line[3:].startswith("check")]
+    assert checks[:3] == [
+        "is it self-contained? yes",
+        "is a pronoun left? no",
+        "is the subject missing? no (Pro)",
+    ]
+    assert "not tried" in checks[3]
 
 
 def test_explain_prints_the_trace_as_json(history, capsys, monkeypatch):
@@ -126,8 +133,11 @@ def test_explain_searches_the_question_completed_by_hand(tmp_path, history, caps
     assert "Kestrel costs" in lines[start + 1]
     assert " above)" in lines[start + 1]
     assert lines[-1].startswith("└─")
+    assert "completed by hand find more? no" in lines[-1]
     assert cli.main([*arguments, "--json"]) == 0
-    by_hand = json.loads(capsys.readouterr().out)["instead"]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["diagnosis"][-1] == {"question": "by_hand_finds_more", "answer": False, "evidence": []}
+    by_hand = printed["instead"]
     assert by_hand["query"] == "What does the Kestrel cost?"
     assert "Kestrel" in by_hand["nodes"][0]["text"]
 

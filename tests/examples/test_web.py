@@ -142,6 +142,29 @@ def test_instead_searches_the_words_completed_by_hand(web, session):
     assert "bike/osprey-price" in web.views.new_sources(session.turns[1].view.passages, other.passages)
 
 
+def test_view_answers_the_questions_of_a_follow_up_that_finds_nothing(web, widgets, session):
+    first, follow_up = (turn.view for turn in session.turns)
+    assert first.answers == ()
+    assert [answer.good for answer in follow_up.answers] == [True, True, True, None]
+    list(session.ask("How much does it weigh?", web.session.Toggles(enabled=False)))
+    off = session.turns[2].view
+    assert [answer.answer for answer in off.answers] == [False, True, False, None]
+    assert off.answers[1].evidence == ("it",)
+    panel = widgets.panel.Panel(session.parts)
+    say = web.wording.words("zh")
+    assert say["untried"] in panel.show(3, "zh", session)["view"]
+    searched = panel.instead(3, "zh", session, "What is the deposit for a rental?", *_defaults(web, widgets))
+    assert say["untried"] not in searched["view"]
+    other = session.instead(session.turns[2], "What is the deposit for a rental?", web.session.Toggles())
+    new = web.views.new_sources(off.passages, other.passages)
+    assert new
+    assert all(source in searched["view"] for source in new)
+
+
+def _defaults(web, widgets):
+    return [getattr(web.session.Toggles(), name) for name in widgets.layout.TOGGLES]
+
+
 def test_stock_engine_needs_a_model(web, widgets, session, index):
     with pytest.raises(ConfigurationError, match="language model"):
         session.stock(session.turns[1])
