@@ -124,7 +124,9 @@ def run(arguments: argparse.Namespace) -> int:
         trace = engine.explain(arguments.question, chat_history=history)
         by_hand = ByHand(arguments.instead, tuple(retriever.retrieve(arguments.instead))) if arguments.instead else None
     if arguments.json:
-        found = {"diagnosis": [asdict(answer) for answer in diagnose(trace, by_hand.nodes if by_hand else None)]}
+        found: dict[str, Any] = {
+            "diagnosis": [asdict(answer) for answer in diagnose(trace, by_hand.nodes if by_hand else None)]
+        }
         found |= {"instead": by_hand.to_dict(trace)} if by_hand else {}
         print(json.dumps(trace.to_dict() | found, ensure_ascii=False, indent=2))
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from llama_index_condense_plus.languages.text import content_tokens
 
 REWRITE_FIELDS = 4
 """Columns of the REWRITE corpus: two turns, the follow-up, its rewrite."""
+_TABS = re.compile(r"\t+")
 SEVERAL = "auto"
 
 
@@ -31,8 +34,10 @@ def read_dataset(path: Path, format: str = SEVERAL) -> Dataset:  # noqa: A002, t
         return load_dataset(path)
     try:
         dataset = FORMATS[format](path)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise DataFileError(path, None, f"not a {format} file: {error!r}") from None
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+        if isinstance(error, DataFileError):
+            raise
+        raise DataFileError(path, None, f"not a {format} file: {_said(error)}") from None
     if not dataset.cases:
         raise DataFileError(path, None, f"no cases were found in this {format} file")
     return dataset
@@ -43,30 +48,33 @@ def read_canard(path: Path) -> Dataset:
 
     The first two entries of ``History`` are the article and its section; they become the first round.
     """
-    return _dataset(
-        path,
-        (
-            _case(f"{row['QuAC_dialog_id']}#{row['Question_no']}", row["History"], row["Question"], row["Rewrite"])
-            for row in _rows(path)
-        ),
-    )
+
+    def read(row: dict[str, Any]) -> list[Case]:
+        name = f"{row['QuAC_dialog_id']}#{row['Question_no']}"
+        return [_case(name, row["History"], row["Question"], row["Rewrite"])]
+
+    return _dataset(path, _each(path, read))
 
 
 def read_qrecc(path: Path) -> Dataset:
     """Read QReCC (Anantha et al. 2021): ``qrecc_train.json``, ``qrecc_test.json``."""
-    cases = []
-    for row in _rows(path):
+
+    def read(row: dict[str, Any]) -> list[Case]:
         context = row.get("Context") or row.get("NO_Context") or []
         rewrite = row.get("Rewrite") or row.get("Truth_rewrite") or ""
-        cases.append(_case(f"{row['Conversation_no']}#{row['Turn_no']}", context, row["Question"], rewrite))
-    return _dataset(path, cases)
+        return [_case(f"{row['Conversation_no']}#{row['Turn_no']}", context, row["Question"], rewrite)]
+
+    return _dataset(path, _each(path, read))
 
 
 def read_rewrite(path: Path) -> Dataset:
-    """Read REWRITE (Su et al. 2019), ``corpus.txt``: two turns, the follow-up and its rewrite, by tabs."""
+    """Read REWRITE (Su et al. 2019), ``corpus.txt``: two turns, the follow-up and its rewrite.
+
+    One tab is documented between them, two are in the published file.
+    """
     cases = []
     for number, line in read_lines(path):
-        columns = line.split("\t")
+        columns = _TABS.split(line)
         if len(columns) != REWRITE_FIELDS:
             raise DataFileError(path, number, f"{REWRITE_FIELDS} columns are expected, not {len(columns)}")
         cases.append(_case(str(number), columns[:2], columns[2], columns[3], lang="zh"))
@@ -82,9 +90,9 @@ def read_cast(path: Path) -> Dataset:
     resolved = {}
     for table in sorted(path.parent.glob("*resolved*.tsv")):
         resolved.update(dict(line.split("\t", 1) for _, line in read_lines(table) if "\t" in line))
-    cases = []
-    for topic in _rows(path):
-        history: list[Message] = []
+
+    def read(topic: dict[str, Any]) -> list[Case]:
+        cases, history = [], list[Message]()
         for turn in topic["turn"]:
             name = f"{topic['number']}_{turn['number']}"
             rewrite = turn.get("manual_rewritten_utterance") or resolved.get(name, "")
@@ -92,7 +100,9 @@ def read_cast(path: Path) -> Dataset:
             history = [*history, Message("user", turn["raw_utterance"])]
             if turn.get("passage"):
                 history = [*history, Message("assistant", turn["passage"])]
-    return _dataset(path, cases)
+        return cases
+
+    return _dataset(path, _each(path, read))
 
 
 def read_mtrag(path: Path) -> Dataset:
@@ -103,7 +113,7 @@ def read_mtrag(path: Path) -> Dataset:
     """
     rows = [row for _, row in read_json_lines(path)]
     if "input" in rows[0]:
-        cases = [_mtrag_task(row) for row in rows]
+        cases = list(_each(path, lambda row: [_mtrag_task(row)], rows))
         texts = {c["document_id"]: c for row in rows for c in row.get("contexts", ())}
         passages = [Passage(i, "en", c.get("title") or "", c["text"]) for i, c in texts.items() if c["text"].strip()]
         return Dataset(path.stem, tuple(cases), tuple(passages))
@@ -118,13 +128,14 @@ def read_mtrag(path: Path) -> Dataset:
         columns = line.split("\t")
         if columns[-1].isdigit() and int(columns[-1]) > 0:
             gold.setdefault(columns[0], []).append(columns[1])
-    cases = []
-    for row in rows:
+
+    def read(row: dict[str, Any]) -> list[Case]:
         turns = [t for line in questions.get(row["_id"], row["text"]).split("\n") if (t := _user_turn(line))]
         history = [Message("user", turn) for turn in turns[:-1]]
         rewrite = _user_turn(rewrites.get(row["_id"], ""))
-        cases.append(_case(row["_id"], history, turns[-1], rewrite, gold=gold.get(row["_id"], ())))
-    return _dataset(path, cases)
+        return [_case(row["_id"], history, turns[-1], rewrite, gold=gold.get(row["_id"], ()))]
+
+    return _dataset(path, _each(path, read, rows))
 
 
 def read_kdconv(path: Path) -> Dataset:
@@ -133,9 +144,10 @@ def read_kdconv(path: Path) -> Dataset:
     The user's messages whose answer uses the knowledge graph become cases; gold is ``entity/attribute``, and a
     rewrite is needed where the entity is not named in the message. ``kb_*.json`` beside the file is the corpus.
     """
-    cases = []
-    for number, dialogue in enumerate(_rows(path), 1):
-        messages = dialogue["messages"]
+    numbers = itertools.count(1)
+
+    def read(dialogue: dict[str, Any]) -> list[Case]:
+        cases, number, messages = [], next(numbers), dialogue["messages"]
         for turn in range(0, len(messages) - 1, 2):
             attributes = messages[turn + 1].get("attrs") or ()
             question = messages[turn]["message"]
@@ -152,13 +164,16 @@ def read_kdconv(path: Path) -> Dataset:
                 needs=not any(name in question for name in names),
             )
             cases.append(case)
+        return cases
+
+    cases = tuple(_each(path, read))
     texts: dict[str, list[str]] = {}
     for kb in sorted(path.parent.glob("kb_*.json")):
         for entity, triples in read_json(kb).items():
             for _, attribute, value in triples:
                 texts.setdefault(f"{entity}/{attribute}", []).append(f"{entity} {attribute} {value}")
     passages = tuple(Passage(name, "zh", "", "\n".join(lines)) for name, lines in texts.items())
-    return Dataset(path.stem, tuple(cases), passages)
+    return Dataset(path.stem, cases, passages)
 
 
 FORMATS: dict[str, Callable[[Path], Dataset]] = {
@@ -199,6 +214,21 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def _each(
+    path: Path, read: Callable[[dict[str, Any]], list[Case]], rows: Iterable[dict[str, Any]] | None = None
+) -> Iterator[Case]:
+    """Yield the cases of each entry of a file; an entry that cannot be read is named by its number."""
+    for number, row in enumerate(_rows(path) if rows is None else rows, 1):
+        try:
+            yield from read(row)
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            raise DataFileError(path, None, f"entry {number}: {_said(error)}") from None
+
+
+def _said(error: Exception) -> str:
+    return f"field {error} is missing" if isinstance(error, KeyError) else str(error)
+
+
 def _dataset(path: Path, cases: Iterable[Case]) -> Dataset:
     return Dataset(path.stem, tuple(cases))
 
@@ -214,6 +244,10 @@ def _case(
     needs: bool | None = None,
 ) -> Case:
     """Return a case; earlier turns given as texts are user and assistant in turn."""
+    if not isinstance(question, str) or not question.strip():
+        raise TypeError("the question is no text")
+    if not isinstance(rewrite, str) or not isinstance(history, (list, tuple)):
+        raise TypeError("the rewrite is a text and the history a list")
     if rewrite and needs is None:
         needs = bool(set(content_tokens(rewrite)) - set(content_tokens(question)))
     return Case(
@@ -231,6 +265,8 @@ def _case(
 def _messages(history: Sequence[str | Message]) -> Iterator[Message]:
     for index, turn in enumerate(history):
         message = turn if isinstance(turn, Message) else Message(("user", "assistant")[index % 2], turn)
+        if not isinstance(message.content, str):
+            raise TypeError(f"turn {index + 1} of the history is no text")
         if message.content.strip():
             yield message
 

@@ -52,8 +52,9 @@ def test_read_dataset_reads_qrecc(tmp_path: Path) -> None:
     assert needs is False
 
 
-def test_read_dataset_reads_rewrite(tmp_path: Path) -> None:
-    path = written(tmp_path, "corpus.txt", "能给我签名吗\t出专辑再议\t我现在就要\t我现在就要签名")
+@pytest.mark.parametrize("tabs", ["\t", "\t\t"], ids=["documented", "published"])
+def test_read_dataset_reads_rewrite(tmp_path: Path, tabs: str) -> None:
+    path = written(tmp_path, "corpus.txt", tabs.join(["能给我签名吗", "出专辑再议", "我现在就要", "我现在就要签名"]))
     assert only(read_dataset(path)) == (
         ["user: 能给我签名吗", "assistant: 出专辑再议"],
         "我现在就要",
@@ -134,12 +135,21 @@ def test_read_dataset_reads_kdconv_with_its_knowledge_base(tmp_path: Path) -> No
     assert [passage.id for passage in dataset.passages] == ["霸王别姬/导演"]
 
 
+CANARD_ROW = {"History": ["A", "B"], "QuAC_dialog_id": "C", "Question_no": 1, "Question": "Who?", "Rewrite": "Who?"}
+
+
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
         ("x.json", [{"something": 1}], "of no known format"),
         ("x.json", {"a": 1}, "a list of objects"),
-        ("x.json", [{"QuAC_dialog_id": "C"}], "not a canard file: KeyError"),
+        ("x.json", [CANARD_ROW, {"QuAC_dialog_id": "C"}], "x.json: entry 2: field 'Question_no' is missing"),
+        ("x.json", [CANARD_ROW | {"Question": 5}], "entry 1: the question is no text"),
+        ("x.json", [CANARD_ROW | {"Question": " "}], "entry 1: the question is no text"),
+        ("x.json", [CANARD_ROW | {"History": "Zappa"}], "entry 1: the rewrite is a text and the history a list"),
+        ("x.json", [CANARD_ROW | {"History": ["Zappa", 1]}], "entry 1: turn 2 of the history is no text"),
+        ("x.jsonl", [{"task_id": "a", "input": []}], "entry 1: list index out of range"),
+        ("x.json", [{"messages": [{"message": "导演是谁？"}, {"attrs": [{}]}]}], "entry 1: field 'name' is missing"),
         ("x.json", [{"number": 1, "turn": []}], "no cases"),
     ],
 )
