@@ -14,6 +14,7 @@ from llama_index_condense_plus.retrieval import searching
 from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method
 from llama_index_condense_plus.retrieval.jobs import Job, Started, deepened
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner, bundles, is_low_recall, query_key
+from llama_index_condense_plus.retrieval.scripts import check_script, plan_in_script
 from llama_index_condense_plus.retrieval.variants import expand, without_model
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import (
@@ -79,6 +80,7 @@ class PlanRetriever(BaseRetriever):
             raise ConfigurationError(f"PlanRetriever: single_query names no retriever: {', '.join(unknown)}.")
         self.settings = settings or CondensePlusSettings()
         fusion_method(self.settings.fusion)
+        check_script(self.settings.retrieval.script)
         self.retrievers = retrievers
         self._planner = planner or DefaultQueryPlanner(self.settings.retrieval)
         self._result = result
@@ -106,12 +108,12 @@ class PlanRetriever(BaseRetriever):
         text = query_bundle.query_str
         if self._plan is not None:
             plan = self._plan
-        elif self._result is not None:
-            plan = self._planner.plan(self._result, self._window)
-            plan = without_model(expand(plan, self._result, self._window, self.settings))
         else:
-            plain = RewriteResult(text, text, RewriteStatus.SKIPPED)
-            plan = self._planner.plan(plain, self._window)
+            result = self._result or RewriteResult(text, text, RewriteStatus.SKIPPED)
+            plan = self._planner.plan(result, self._window)
+            if self._result is not None:
+                plan = without_model(expand(plan, result, self._window, self.settings))
+            plan = plan_in_script(plan, self.settings.retrieval.script)
         known = {query_key(query.text) for query in plan.queries}
         if self._result is not None:
             known.add(query_key(self._result.original))

@@ -173,6 +173,9 @@ class RetrievalSettings(Section):
     )
     short_structured_markers: Words = Field(SHORT_STRUCTURED_MARKERS, description="The markers.")
     synonyms: tuple[SynonymRule, ...] = Field((), description="Glossary of the rule variants.")
+    script: Literal["as_typed", "simplified", "traditional", "taiwan", "hong_kong"] = Field(
+        "as_typed", description="Chinese script of your documents: queries are put into it; all but simplified: OpenCC."
+    )
     deepen: bool = Field(
         True, description="Several queries: LlamaIndex's own retrievers return up to twice their similarity_top_k."
     )

@@ -22,6 +22,7 @@ from llama_index_condense_plus.observability.events import (
 )
 from llama_index_condense_plus.operations import Flow, Operation, Predict, delegate
 from llama_index_condense_plus.retrieval.jobs import deepened
+from llama_index_condense_plus.retrieval.scripts import in_script, plan_in_script
 from llama_index_condense_plus.retrieval.variants import expand
 from llama_index_condense_plus.retrieval.worth import original_worth
 from llama_index_condense_plus.rewriting.history import build_window
@@ -157,9 +158,10 @@ class Finder:
                 message, query, RewriteStatus.SKIPPED, edits=original.edits, language=decision.language
             )
         if self._wants_prefetch(message, decision) and self.retriever is not None:
-            deepen = pipeline.settings.retrieval.deepen
-            retriever = deepened(self.retriever, 2) if deepen else self.retriever
-            self.prefetched[query] = yield Start(Retrieve(retriever, QueryBundle(query)))
+            own = pipeline.settings.retrieval
+            retriever = deepened(self.retriever, 2) if own.deepen else self.retriever
+            searched = in_script(query, own.script)
+            self.prefetched[searched] = yield Start(Retrieve(retriever, QueryBundle(searched)))
         self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
         request = RewriteRequest(message, window, decision, extra={"chat_history": list(history)})
         return (yield from RewriteChain(pipeline, request, keep=self.keep).run())
@@ -175,7 +177,7 @@ class Finder:
             plan = self.pipeline.planner.plan(result, window)
             expanding = expand(plan, result, window, self.pipeline.settings)
             expanded: QueryPlan = yield from delegate(expanding, self._perform)
-            return self._with_aliases(expanded)
+            return plan_in_script(self._with_aliases(expanded), self.pipeline.settings.retrieval.script)
         except Exception as error:  # noqa: BLE001 - one query is better than none
             self.warnings.append(f"planning failed: {type(error).__name__}")
             return QueryPlan((PlannedQuery(result.query, QueryRole.REWRITTEN),), reason="planning failed")

@@ -25,6 +25,7 @@ from llama_index_condense_plus.protocols import (
 )
 from llama_index_condense_plus.retrieval.fusion import fusion_method
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
+from llama_index_condense_plus.retrieval.scripts import check_script
 from llama_index_condense_plus.rewriting.breaker import CircuitBreaker
 from llama_index_condense_plus.rewriting.cache import InProcessRewriteCache
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
@@ -162,6 +163,7 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
         ConfigurationError: an option names something that does not exist.
     """
     fusion_method(settings.fusion)
+    check_script(settings.retrieval.script)
     cache = components.cache
     if cache is None and settings.cache.enabled:
         cache = InProcessRewriteCache(settings.cache.max_entries, settings.cache.ttl_s)

@@ -114,7 +114,7 @@ def test_search_frees_a_slot_when_a_retrieval_fails(found: Search) -> None:
 def test_search_fails_the_query_for_which_no_thread_is_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "MAX_WORKERS", 0)
     jobs = [job(text, FakeRetriever(echo)) for text in "ab"]
-    assert [one.error for one in search(jobs)] == ["WorkersExhaustedError"] * 2
+    assert [one.error for one in search(jobs, timeout_s=20.0)] == ["WorkersExhaustedError"] * 2
 
 
 def test_search_takes_over_what_is_under_way_up_to_the_limit() -> None:
