@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import io
 import json
 import logging
 import os
 import queue
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -31,6 +33,8 @@ QUEUE_SIZE = 4096
 CLOSE_TIMEOUT_S = 5.0
 """Longest wait for the disk when a log is closed, or rows are deleted."""
 MB = 1024 * 1024
+_BREAKS = re.compile(r"[\x7f-\x9f\u2028\u2029]")
+"""Line breaks and control characters that JSON leaves as they are, and terminals and readers of lines do not."""
 _open: WeakSet[RewriteLog] = WeakSet()
 
 
@@ -103,7 +107,7 @@ class RewriteLog:
         files = [file for file in path.parent.glob(f"{path.name}*") if file.is_file()]
         handler._do_lock()
         try:
-            rows = {file: file.read_text("utf-8").splitlines(keepends=True) for file in files}
+            rows = {file: list(io.StringIO(file.read_text("utf-8", errors="replace"))) for file in files}
             wanted = hash_of(conversation)
             turns = {
                 row["turn_id"]
@@ -198,6 +202,7 @@ class RewriteLog:
             return
         stamped = {"time": round(self._clock(), 3), "versions": self._versions, **row}
         line = json.dumps(stamped, ensure_ascii=False, default=str).encode("utf-8", "replace").decode("utf-8")
+        line = _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
         record = logging.LogRecord("condense_plus.rewrite_log", logging.INFO, "", 0, line, None, None)
         try:
             self._handler.enqueue(record)
@@ -238,7 +243,7 @@ def _file_handler(settings: LogSettings) -> logging.Handler:
         handler = ConcurrentRotatingFileHandler(
             str(path), maxBytes=int(settings.max_mb * MB), backupCount=settings.backups, encoding="utf-8"
         )
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ConfigurationError(f"log.path: cannot write {path}: {error}") from None
     handler.setFormatter(logging.Formatter("%(message)s"))
     return handler

@@ -64,7 +64,7 @@ class CondenseTrace:
             "turn_id": self.turn_id,
             "message": self.message,
             "search_query": self.search_query,
-            "decision": _plain(self.decision),
+            "decision": plain(self.decision),
             "window": {
                 "text": self.window.text,
                 "entities": [entity.text for entity in self.window.entities],
@@ -74,11 +74,11 @@ class CondenseTrace:
                 "n_dropped": self.window.n_dropped,
                 "n_before_topic": self.window.n_before_topic,
             },
-            "rewrite": _plain(self.rewrite),
-            "plan": _plain(self.plan),
+            "rewrite": plain(self.rewrite),
+            "plan": plain(self.plan),
             "retrievals": [
                 {
-                    "query": _plain(ranked.query),
+                    "query": plain(ranked.query),
                     "source": ranked.source,
                     "used": ranked.used,
                     "elapsed_s": ranked.elapsed_s,
@@ -144,7 +144,7 @@ def _field_names(of: type) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(of))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return enums, dataclasses and tuples as JSON-safe values."""
     kind = type(value)
     if kind in _SIMPLE:
@@ -152,9 +152,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if dataclasses.is_dataclass(kind):
-        return {name: _plain(getattr(value, name)) for name in _field_names(kind)}
+        return {name: plain(getattr(value, name)) for name in _field_names(kind)}
     return value
 
 
