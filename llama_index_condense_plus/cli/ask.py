@@ -1,17 +1,12 @@
-"""``condense-plus ask``."""
+"""``condense-plus ask``: the demo's chat, over files of the user's own."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from llama_index_condense_plus.cli.options import (
-    add_embedding_option,
-    add_json_option,
-    add_model_options,
-    model_choice,
-)
-from llama_index_condense_plus.cli.requirements import require
+from llama_index_condense_plus.cli import demo
+from llama_index_condense_plus.cli.options import add_engine_options
 
 EXAMPLES = """examples:
   condense-plus ask docs/                              chat; /why shows how the last question was searched
@@ -23,23 +18,11 @@ EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = EXAMPLES
-    parser.add_argument("folder", type=Path, help="folder with the files to search")
-    add_embedding_option(parser)
-    add_model_options(parser)
-    add_json_option(parser)
+    parser.add_argument("docs", metavar="folder", type=Path, help="folder with the files to search")
+    add_engine_options(parser)
+    parser.set_defaults(ask=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Index the folder and chat."""
-    require("rich", extra="demo")
-    from llama_index_condense_plus.demo.run import DemoOptions, run_demo  # noqa: PLC0415, needs the extra
-
-    run_demo(
-        DemoOptions(
-            model=model_choice(arguments),
-            embed_model=arguments.embed_model,
-            docs=arguments.folder,
-            json=arguments.json,
-        )
-    )
-    return 0
+    return demo.run(arguments)

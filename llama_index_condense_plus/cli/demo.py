@@ -5,12 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from llama_index_condense_plus.cli.options import (
-    add_embedding_option,
-    add_json_option,
-    add_model_options,
-    model_choice,
-)
+from llama_index_condense_plus.cli.options import add_engine_options, model_choice
 from llama_index_condense_plus.cli.requirements import require
 
 EXAMPLES = """examples:
@@ -27,9 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("--ask", action="store_true", help="chat instead of playing the scripted conversations")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="chat over the files of a folder")
-    add_embedding_option(parser)
-    add_model_options(parser)
-    add_json_option(parser)
+    add_engine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

