@@ -24,6 +24,7 @@ from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine, TransformQueryEngine
 from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer
 from llama_index.core.settings import Settings
+from llama_index.core.storage.chat_store import SimpleChatStore
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
 from pydantic import PrivateAttr
@@ -221,6 +222,14 @@ def memory_for_key(memory: BaseMemory, key: str) -> BaseMemory:
     raise ConfigurationError(
         f"for_conversation: {type(memory).__name__} has no chat store key; give the other conversation's memory itself."
     )
+
+
+def is_in_threads(memory: BaseMemory) -> bool:
+    """Return True if the asynchronous side of one of LlamaIndex's own memories is the blocking one in threads."""
+    if not type(memory).__module__.startswith("llama_index."):
+        return False
+    store = getattr(memory, "chat_store", None)
+    return isinstance(store, SimpleChatStore) or type(memory).aget is BaseMemory.aget
 
 
 def chat_store_of(memory: BaseMemory) -> Any:

@@ -98,6 +98,19 @@ def submit(call: Callable[[], T], name: str) -> Future[T]:
     return future
 
 
+def submit_or_run(call: Callable[[], T], name: str) -> Future[T]:
+    """Run a call in a daemon thread; here and now where there is none to be had. Return its future."""
+    try:
+        return submit(call, name)
+    except (WorkersExhaustedError, RuntimeError):
+        future: Future[T] = Future()
+        try:
+            future.set_result(call())
+        except Exception as error:  # noqa: BLE001 - handed to whoever waits for the future
+            future.set_exception(error)
+        return future
+
+
 @atexit.register
 def _let_writers_finish() -> None:
     deadline = time.monotonic() + EXIT_GRACE_S

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -54,7 +55,7 @@ def read_lines(path: Path, on_error: OnError | None = None) -> Iterator[tuple[in
                     continue
                 if text:
                     yield number, text
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataFileError(path, None, f"cannot be read: {error}") from None
 
 
@@ -92,7 +93,7 @@ def read_json(path: Path) -> Any:
     try:
         with _open(path) as handle:
             raw = handle.read(MAX_FILE_BYTES + 1)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataFileError(path, None, f"cannot be read: {error}") from None
     if len(raw) > MAX_FILE_BYTES:
         raise DataFileError(path, None, f"the file is longer than {MAX_FILE_BYTES} bytes")
@@ -184,6 +185,8 @@ def _parsed(path: Path, number: int | None, text: str) -> Any:
         raise DataFileError(path, line, f"not JSON at column {error.colno}: {error.msg}") from None
     except RecursionError:
         raise DataFileError(path, number, "not JSON: nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise DataFileError(path, number, f"not JSON: {error}") from None
 
 
 def _name(value: Any) -> str:

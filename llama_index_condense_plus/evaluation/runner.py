@@ -102,7 +102,7 @@ def _finished(rows: Path | None, header: dict[str, str]) -> dict[str, Outcome]:
     """Return the finished cases of an earlier run of the same kind; a line cut off by a crash is passed over."""
     if rows is None or not rows.exists():
         return {}
-    lines = rows.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = rows.read_text(encoding="utf-8", errors="replace").split("\n")
     done = {}
     for number, line in enumerate(lines):
         try:

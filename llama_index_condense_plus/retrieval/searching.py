@@ -111,7 +111,8 @@ class _Running:
         else:
             self.start = time.perf_counter()
             try:
-                self.future = workers.submit(lambda: job.retriever.retrieve(job.bundle), "retrieval")
+                submit = workers.submit if timeout_s is not None else workers.submit_or_run
+                self.future = submit(lambda: job.retriever.retrieve(job.bundle), "retrieval")
             except Exception as error:  # noqa: BLE001 - no thread to be had: this query failed
                 self.future.set_exception(error)
             self.future.add_done_callback(lambda _: slots.release())

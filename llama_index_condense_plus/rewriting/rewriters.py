@@ -213,5 +213,7 @@ def _read_prompt(path: Path | None) -> BasePromptTemplate | None:
         return None
     try:
         return as_template(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigurationError):
+            raise
         raise ConfigurationError(f"Option rewrite.prompt_file: cannot read {path}: {error}") from None

@@ -37,10 +37,12 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"Cannot read the settings file {path}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise ConfigurationError(f"{path} is not valid TOML: nested too deeply") from None
+    except (OSError, ValueError) as error:  # not UTF-8, no path at all, or a number of thousands of digits
+        raise ConfigurationError(f"Cannot read the settings file {path}: {error}") from None
     section = values.get("condense_plus")
     return section if isinstance(section, dict) else values
 
@@ -64,13 +66,18 @@ def readable(error: ValidationError, model: type[BaseModel]) -> str:
     """Return one line for each wrong option: its dotted name, what is wrong, and the nearest valid name."""
     lines = []
     for item in error.errors():
-        location = [str(part) for part in item["loc"]]
+        location = [_visible(str(part)) for part in item["loc"]]
         name = ".".join(location)
         if item["type"] == "extra_forbidden":
             lines.append(f"Unknown option {name}.{_nearest(location[-1], _names_at(model, location[:-1]))}")
         else:
             lines.append(f"Option {name}: {item['msg']}, not {item.get('input')!r}.")
     return "\n".join(lines)
+
+
+def _visible(name: str) -> str:
+    """Return a key without line breaks and control characters: it may stand in a log."""
+    return name if name.isprintable() else ascii(name)
 
 
 def _nearest(name: str, valid: list[str]) -> str:

@@ -14,7 +14,7 @@ Words = tuple[str, ...]
 class Section(BaseModel):
     """A frozen group of options that refuses unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
 
 
 class TriggerSettings(Section):

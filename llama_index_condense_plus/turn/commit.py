@@ -12,9 +12,10 @@ from typing import ClassVar, Protocol
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
 
+from llama_index_condense_plus import _compat
 from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.turn.lock import running_loop
-from llama_index_condense_plus.turn.operations import TurnOperation, to_its_end
+from llama_index_condense_plus.turn.operations import TurnOperation, beside_loop, to_its_end
 
 logger = logging.getLogger(__name__)
 
@@ -92,15 +93,7 @@ class Commit:
                 self._lock.acquire()
                 self.holds_lock = True
             self._lock.confirm()
-            pair = [self._user, answer]
-            if self._keep is not None:
-                self._memory.set([*self._memory.get_all()[: self._keep], *pair])
-            else:
-                self._append(pair)
-            if self._wiped:
-                self._memory.reset()
-            elif self.keeper:
-                self.keeper.keep()
+            self._store([self._user, answer])
         finally:
             self._close()
         self._follow(on_loop=False)
@@ -114,7 +107,9 @@ class Commit:
                 await self._lock.aacquire()
                 self.holds_lock = True
             await self._lock.aconfirm()
-            await to_its_end(self._astore([self._user, answer]))
+            pair = [self._user, answer]
+            in_threads = _compat.is_in_threads(self._memory)
+            await to_its_end(beside_loop(lambda: self._store(pair)) if in_threads else self._astore(pair))
         finally:
             self._close()
         self._follow(on_loop=True)
@@ -147,6 +142,16 @@ class Commit:
     def _follow(self, *, on_loop: bool) -> None:
         if self.keeper and not self._wiped:
             self.keeper.follow(on_loop=on_loop)
+
+    def _store(self, pair: list[ChatMessage]) -> None:
+        if self._keep is not None:
+            self._memory.set([*self._memory.get_all()[: self._keep], *pair])
+        else:
+            self._append(pair)
+        if self._wiped:
+            self._memory.reset()
+        elif self.keeper:
+            self.keeper.keep()
 
     def _append(self, pair: list[ChatMessage]) -> None:
         try:

@@ -63,7 +63,7 @@ async def adrive(flow: Flow[T]) -> T:
 
 def _perform(operation: Operation) -> Any:
     if isinstance(operation, Start):
-        return workers.submit(operation.operation.run, operation.operation.name)
+        return workers.submit_or_run(operation.operation.run, operation.operation.name)
     operation = cast(TurnOperation[Any], operation)
     if operation.timeout_s is None:
         return operation.run()

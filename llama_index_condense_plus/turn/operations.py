@@ -28,7 +28,7 @@ from llama_index_condense_plus.retrieval.searching import aretrieve
 
 T = TypeVar("T")
 
-CANCEL_GRACE_S = 5.0
+CANCEL_GRACE_S = 10.0
 """How long a cancelled turn waits for the memory to come to the end of what it is doing, in seconds."""
 
 
@@ -46,6 +46,19 @@ async def to_its_end(using_memory: Coroutine[Any, Any, T]) -> T:
         await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
         task.cancel()
         raise
+
+
+async def in_worker(call: Callable[[], T], name: str) -> T:
+    """Await a blocking call in a thread of this package."""
+    return await asyncio.wrap_future(workers.submit(call, name))
+
+
+async def beside_loop(using_memory: Callable[[], T]) -> T:
+    """Await a memory's blocking call in a thread; not one of the event loop's, for all may be waiting for this turn."""
+    try:
+        return await in_worker(using_memory, "memory")
+    except workers.WorkersExhaustedError:
+        return await asyncio.to_thread(using_memory)
 
 
 @dataclass(frozen=True)
@@ -99,6 +112,8 @@ class ReadHistory(TurnOperation[list[ChatMessage]]):
         return self.memory.get(input=self.message)
 
     async def arun(self) -> list[ChatMessage]:
+        if _compat.is_in_threads(self.memory):
+            return await to_its_end(beside_loop(self.run))
         return await to_its_end(self.memory.aget(input=self.message))
 
 
@@ -113,6 +128,8 @@ class ReadAll(TurnOperation[list[ChatMessage]]):
         return self.memory.get_all()
 
     async def arun(self) -> list[ChatMessage]:
+        if _compat.is_in_threads(self.memory):
+            return await to_its_end(beside_loop(self.run))
         return await to_its_end(self.memory.aget_all())
 
 
@@ -131,7 +148,7 @@ class Chat(TurnOperation[ChatResponse]):
 
     async def arun(self) -> ChatResponse:
         if _compat.blocks_event_loop(self.llm):
-            return await asyncio.wrap_future(workers.submit(self.run, self.name))
+            return await in_worker(self.run, self.name)
         return await self._model().achat(list(self.messages), **self.options)
 
     def _model(self) -> LLM:
@@ -152,7 +169,7 @@ class Complete(TurnOperation[str]):
 
     async def arun(self) -> str:
         if _compat.blocks_event_loop(self.llm) and self.timeout_s is not None:
-            return await asyncio.wrap_future(workers.submit(self.run, self.name))
+            return await in_worker(self.run, self.name)
         return await self.llm.apredict(self.prompt, **self.arguments)
 
 
@@ -171,7 +188,7 @@ class Call(TurnOperation[Any]):
     async def arun(self) -> Any:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(self.argument)
-        result = await asyncio.wrap_future(workers.submit(lambda: self.function(self.argument), self.name))
+        result = await in_worker(lambda: self.function(self.argument), self.name)
         return await result if inspect.isawaitable(result) else result
 
 

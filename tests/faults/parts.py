@@ -104,15 +104,17 @@ class BadCache:
     async def aset(self, key: str, value: str) -> None:
         await self._aaway()
 
-    def _away(self) -> None:
+    def _away(self) -> str | None:
         if self.hang is None:
             raise ConnectionError("the cache is away")
         self.hang.here()
+        return None
 
-    async def _aaway(self) -> None:
+    async def _aaway(self) -> str | None:
         if self.hang is None:
             raise ConnectionError("the cache is away")
         await self.hang.on_loop()
+        return None
 
 
 class BadDisk(logging.Handler):

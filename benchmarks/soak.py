@@ -1,0 +1,290 @@
+"""A long run with faults: 50 conversations, 20,000 turns in all four modes, 2 % of which go wrong.
+
+Every turn is checked (what the caller sees, what history holds, nobody else's words in the answer), and after every
+round of talks everything else: locks, tasks, threads, file handles, shared calls, the rewrite log. The conversations
+are then emptied, so that what memory still grows by is a leak. It may grow by 5 % after the warm-up.
+
+    python benchmarks/soak.py --turns 20000
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextvars
+import gc
+import json
+import os
+import random
+import resource
+import sys
+import tempfile
+import threading
+import time
+import tracemalloc
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from _data import table
+from _soak import FATAL, NAME, REWRITE_TIMEOUT_S, FaultyLLM, FaultyRetriever, Planned, begin, plan
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.query_engine import RetrieverQueryEngine
+from tqdm import tqdm
+
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, workers
+
+TALK_TURNS = 20
+"""Turns of a conversation between two looks at memory."""
+WARM_UP = 0.3
+"""Share of the turns after which nothing may grow any more: by then every bounded cache is full."""
+GROWTH_LIMIT = 0.05
+
+
+@dataclass
+class Seen:
+    """What the run counts."""
+
+    stored: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+    def check(self, holds: bool, what: str, *details: object) -> None:
+        """Note that something which must hold does not."""
+        if not holds:
+            self.wrong.append(" ".join([what, *map(repr, details)]))
+
+
+@dataclass
+class Talk:
+    """One conversation: what was planned, and what its history must hold."""
+
+    engine: CondensePlusChatEngine
+    pool: ThreadPoolExecutor
+    seen: Seen
+    name: str = ""
+    history: list[tuple[str, str]] = field(default_factory=list)
+
+    async def turn(self, planned: Planned) -> None:
+        """Hold one turn and check it."""
+        begin(planned)
+        self.seen.faults[planned.fault or "none"] += 1
+        task = asyncio.ensure_future(self._ask(planned))
+        if planned.fault == "turn is cancelled":
+            for _ in range(random.Random(planned.message).randrange(40)):  # noqa: S311 - a place to cancel at
+                await asyncio.sleep(0)
+            task.cancel()
+        try:
+            answer = await task
+        except asyncio.CancelledError:
+            self.seen.check(planned.fault == "turn is cancelled", "cancelled by nobody", planned)
+            await self._settle(planned)
+        except Exception as error:  # noqa: BLE001 - judged here
+            self.seen.check(planned.fault in FATAL, "raised", planned, error)
+            self.seen.check(await self._stored() == self.history, "history after an error", planned)
+        else:
+            self.seen.check(planned.fault not in FATAL, "did not raise", planned)
+            self.seen.check(set(NAME.findall(answer)) == {self.name}, "names in the answer", planned, answer)
+            self._keep(planned, answer)
+
+    async def _ask(self, planned: Planned) -> str:
+        """Ask in the turn's mode; return the whole answer, once it is stored."""
+        if not planned.mode.startswith("a"):
+            context = contextvars.copy_context()
+            return await asyncio.get_running_loop().run_in_executor(self.pool, context.run, self._ask_here, planned)
+        if planned.mode == "achat":
+            return str(await self.engine.achat(planned.message))
+        response = await self.engine.astream_chat(planned.message)
+        if planned.fault == "reader is cancelled":
+            reading = asyncio.ensure_future(_read(response, None))
+            await asyncio.sleep(0)
+            reading.cancel()
+            await asyncio.wait({reading})
+        else:
+            await _read(response, 1 if planned.fault == "reader leaves" else None)
+        while not response.is_done:  # noqa: ASYNC110 - core's own flag
+            await asyncio.sleep(0.001)
+        return str(response.response)
+
+    def _ask_here(self, planned: Planned) -> str:
+        if planned.mode == "chat":
+            return str(self.engine.chat(planned.message))
+        response = self.engine.stream_chat(planned.message)
+        reader = response.response_gen
+        for _ in reader:
+            if planned.fault == "reader leaves":
+                break
+        reader.close()
+        while not response.is_done:
+            time.sleep(0.001)
+        return str(response.response)
+
+    async def _settle(self, planned: Planned) -> None:
+        """After a cancelled turn: all of it is stored, or nothing."""
+        while self.engine._conversation.lock.held:  # type: ignore[attr-defined]  # noqa: ASYNC110 - has no event
+            await asyncio.sleep(0.001)
+        stored = await self._stored()
+        if stored != self.history:
+            self.seen.check(stored[:-2] == self.history, "history after a cancelled turn", planned)
+            self.seen.check(stored[-2][1] == planned.message, "history after a cancelled turn", planned)
+            self._keep(planned, stored[-1][1])
+
+    async def _stored(self) -> list[tuple[str, str]]:
+        messages = await self.engine._memory.aget_all()
+        return [(message.role.value, str(message.content)) for message in messages]
+
+    def _keep(self, planned: Planned, answer: str) -> None:
+        self.history += [("user", planned.message), ("assistant", answer)]
+        self.seen.stored += 1
+
+    async def hold(self, number: int, fault_rate: float, chance: random.Random, progress: Any) -> None:
+        """Hold a whole talk, check its history, and empty it."""
+        self.name, self.history = f"GTX-{number}", []
+        for turn in range(TALK_TURNS):
+            is_first = not self.history
+            await self.turn(plan(self.name, number * TALK_TURNS + turn, is_first, fault_rate, chance))
+            progress.update()
+        self.seen.check(await self._stored() == self.history, "lost, doubled or crossed", self.name)
+        self.seen.check(not self.engine._conversation.lock.held, "a lock is held", self.name)
+        await self.engine.areset()
+        self.seen.check(await self._stored() == [], "not emptied", self.name)
+
+
+async def _read(response: Any, limit: int | None) -> None:
+    reader, n_read = response.async_response_gen(), 0
+    async for _ in reader:
+        n_read += 1
+        if n_read == limit:
+            break
+    await reader.aclose()
+
+
+@dataclass(frozen=True)
+class Size:
+    """What the process takes."""
+
+    rss_mb: float
+    traced_mb: float
+    objects: int
+    handles: int
+    threads: int
+
+    @classmethod
+    def now(cls) -> Size:
+        """Measure; memory that Python could give back is given back first."""
+        gc.collect()
+        statm, handles = Path("/proc/self/statm"), Path("/proc/self/fd")
+        pages = int(statm.read_text().split()[1]) if statm.exists() else 0
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << (20 if sys.platform == "darwin" else 10))
+        return cls(
+            pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20) if pages else peak,
+            tracemalloc.get_traced_memory()[0] / (1 << 20),
+            sys.getallocatedblocks(),
+            len(list(handles.iterdir())) if handles.exists() else 0,
+            threading.active_count(),
+        )
+
+
+async def soak(given: argparse.Namespace, log: Path, seen: Seen) -> list[Size]:
+    """Run it; return the sizes after each round of talks."""
+    settings = CondensePlusSettings(
+        rewrite={"timeout_s": REWRITE_TIMEOUT_S}, log={"enabled": True, "path": log, "max_mb": 10_000}
+    )
+    query_engine = RetrieverQueryEngine.from_args(FaultyRetriever(), llm=FaultyLLM())
+    memory = ChatMemoryBuffer.from_defaults(token_limit=100_000)
+    base = CondensePlusChatEngine.from_defaults(query_engine, memory=memory, settings=settings)
+    engines = [base.for_conversation(f"c{i}") for i in range(given.conversations)]
+    pool, chance, sizes = ThreadPoolExecutor(given.conversations), random.Random(given.seed), []  # noqa: S311 - repeatable
+    n_rounds = max(2, round(given.turns / given.conversations / TALK_TURNS))
+    before: Any = None
+    with tqdm(total=n_rounds * given.conversations * TALK_TURNS, unit=" turns", mininterval=1) as progress:
+        for number in range(n_rounds):
+            talks = [Talk(engine, pool, seen) for engine in engines]
+            first = (number + 1) * 1000
+            dice = [random.Random(chance.random()) for _ in talks]  # noqa: S311 - repeatable
+            held = zip(talks, dice, strict=True)
+            await asyncio.gather(*(t.hold(first + i, given.faults, d, progress) for i, (t, d) in enumerate(held)))
+            del talks
+            await check_what_is_left(base, seen)
+            sizes.append(Size.now())
+            if given.where and number == warm_rounds(n_rounds):
+                before = tracemalloc.take_snapshot()
+    if before is not None:
+        for line in tracemalloc.take_snapshot().compare_to(before, "lineno")[:15]:
+            print(line)
+    pool.shutdown()
+    base._log.close()  # type: ignore[union-attr]
+    seen.check(base._log.dropped == 0, "rows of the log were dropped")  # type: ignore[union-attr]
+    return sizes
+
+
+def warm_rounds(n_rounds: int) -> int:
+    """Return the number of the round that ends the warm-up."""
+    return min(n_rounds - 2, int(n_rounds * WARM_UP))
+
+
+async def check_what_is_left(engine: CondensePlusChatEngine, seen: Seen) -> None:
+    """Check that nothing of the turns goes on: no thread, no task, no shared call."""
+    for _ in range(4000):
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        if not others and not workers.live_workers():
+            break
+        await asyncio.sleep(0.001)
+    seen.check(not others, "tasks left", others[:3])
+    seen.check(workers.live_workers() == 0, "threads left", workers.live_workers())
+    seen.check(engine._pipeline.flights.in_flight == 0, "shared calls left")
+
+
+def main() -> int:
+    """Run the soak and print what was seen."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=20_000)
+    parser.add_argument("--conversations", type=int, default=50)
+    parser.add_argument("--faults", type=float, default=0.02, help="share of the turns that go wrong")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--where", action="store_true", help="print the lines whose memory grew most")
+    given, seen = parser.parse_args(), Seen()
+    tracemalloc.start()
+    began = time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log.jsonl"
+        sizes = asyncio.run(soak(given, log, seen))
+        rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    used = time.process_time() - began
+    seen.check(len(rows) == seen.stored, "rows of the log", len(rows), "turns stored", seen.stored)
+    seen.check(len({row["turn_id"] for row in rows}) == len(rows), "a turn is twice in the log")
+    warm, last = sizes[warm_rounds(len(sizes))], sizes[-1]
+    grown = {name: getattr(last, name) / getattr(warm, name) - 1 for name in ("rss_mb", "traced_mb", "objects")}
+    for name, share in grown.items():
+        seen.check(share <= GROWTH_LIMIT, "grew", name, f"{share:+.1%}")
+    seen.check(last.handles <= warm.handles and last.threads <= warm.threads, "handles or threads", warm, last)
+    turns = sum(seen.faults.values())
+    table(
+        "Soak",
+        ["", "after the warm-up", "at the end", "growth", "allowed"],
+        [
+            ["resident memory, MB", f"{warm.rss_mb:.1f}", f"{last.rss_mb:.1f}", f"{grown['rss_mb']:+.1%}", "5 %"],
+            [
+                "Python's memory, MB",
+                f"{warm.traced_mb:.1f}",
+                f"{last.traced_mb:.1f}",
+                f"{grown['traced_mb']:+.1%}",
+                "5 %",
+            ],
+            ["memory blocks", warm.objects, last.objects, f"{grown['objects']:+.1%}", "5 %"],
+            ["file handles", warm.handles, last.handles, last.handles - warm.handles, "0"],
+            ["threads", warm.threads, last.threads, last.threads - warm.threads, "0"],
+        ],
+    )
+    counts = [["turns", turns], ["stored", seen.stored], ["rows of the log", len(rows)]]
+    faults = [[name, count] for name, count in sorted(seen.faults.items()) if name != "none"]
+    table("Turns and faults", ["", "count"], [*counts, *faults, ["checks that failed", len(seen.wrong)]])
+    print(f"{used / turns * 1e3:.1f} ms of processor a turn, memory tracing included")
+    print(*seen.wrong[:20], sep="\n")
+    return 1 if seen.wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
