@@ -112,6 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     report = make_report(dataset, runs, k=arguments.top_k)
     if arguments.output:
         _write(arguments.output, report)
+        print(f"written: {arguments.output / 'report.html'}, report.md and report.json", file=sys.stderr)
     print(json.dumps(report, ensure_ascii=False) if arguments.json else _headlines(report))
     missed = missed_thresholds(runs[0], thresholds)
     for line in missed:
@@ -193,6 +194,11 @@ def _headlines(report: Mapping[str, Any]) -> str:
         values = [engine["figures"].get(name) for engine in engines.values()]
         if any(values):
             lines.append(f"{name:{width}}" + "".join(f"{interval(value):{column}}" for value in values))
+    for name in ("llm_calls_saved", "latency_p50_s"):
+        values = [engine["corpus"].get(name) for engine in engines.values()]
+        if None not in values:
+            lines.append(f"{name:{width}}" + "".join(f"{f'{value:.3f}':{column}}" for value in values))
+    lines.append("")
     lines += [
         f"{stage:{width}}" + "".join(f"{engine['stages'].get(stage, 0):<{column}}" for engine in engines.values())
         for stage in stages

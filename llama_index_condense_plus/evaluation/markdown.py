@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from llama_index_condense_plus.evaluation.differences import word_diff
+from llama_index_condense_plus.evaluation.meanings import in_order
 
 SHOWN_FAILURES = 20
+COMPARISON_HEADER = ("engines", "figure", "difference [95 %]", "p (sign flips)", "better : worse")
 
 
 def as_markdown(report: Mapping[str, Any]) -> str:
@@ -39,10 +41,12 @@ def summary(report: Mapping[str, Any]) -> str:
 
 def figure_rows(engines: Mapping[str, Any]) -> list[list[str]]:
     """Return the table of figures: a name and one cell for each engine a row."""
-    names = dict.fromkeys(name for engine in engines.values() for name in engine["figures"])
-    rows = [[name, *(interval(engine["figures"].get(name)) for engine in engines.values())] for name in names]
-    names = dict.fromkeys(name for engine in engines.values() for name in engine["corpus"])
-    return rows + [[name, *(_number(engine["corpus"].get(name)) for engine in engines.values())] for name in names]
+    names = in_order(name for engine in engines.values() for name in (*engine["figures"], *engine["corpus"]))
+    return [[name, *(_cell(engine, name) for engine in engines.values())] for name in names]
+
+
+def _cell(engine: Mapping[str, Any], name: str) -> str:
+    return _number(engine["corpus"][name]) if name in engine["corpus"] else interval(engine["figures"].get(name))
 
 
 def interval(figure: Mapping[str, Any] | None) -> str:
@@ -89,7 +93,14 @@ def _categories(engines: Mapping[str, Any]) -> list[str]:
 
 
 def _comparisons(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
-    rows = [
+    rows = comparison_rows(comparisons)
+    header = list(COMPARISON_HEADER)
+    return ["## Side by side, case by case", "", *table(header, rows)] if rows else []
+
+
+def comparison_rows(comparisons: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return the table of paired comparisons, without its header."""
+    return [
         [
             f"{pair['first']} − {pair['second']}",
             name,
@@ -100,8 +111,6 @@ def _comparisons(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
         for pair in comparisons
         for name, c in pair["figures"].items()
     ]
-    header = ["engines", "figure", "difference", "p (sign flips)", "better : worse"]
-    return ["## Side by side, case by case", "", *table(header, rows)] if rows else []
 
 
 def _failures(name: str, engine: Mapping[str, Any]) -> list[str]:

@@ -43,7 +43,7 @@ def _bars(engines: Mapping[str, Any], measure: str) -> str:
     categories = sorted({category for found in values.values() for category in found})
     if not categories:
         return ""
-    figure, axes = _figure(9.0, 0.32 * len(categories) * max(1, len(values) * 0.6) + 1.2)
+    figure, axes = _figure(7.5, 0.3 * len(categories) * max(1, len(values) * 0.6) + 1.2)
     height = 0.8 / len(values)
     for place, (colour, (name, found)) in enumerate(zip(COLOURS, values.items(), strict=False)):
         means = [found[c]["mean"] if c in found else 0.0 for c in categories]
@@ -54,9 +54,10 @@ def _bars(engines: Mapping[str, Any], measure: str) -> str:
         rows = [i + place * height for i in range(len(categories))]
         axes.barh(rows, means, height=height, xerr=spread, color=colour, label=name, ecolor="#555555")
     axes.set_yticks([i + height * (len(values) - 1) / 2 for i in range(len(categories))], categories)
+    axes.margins(y=0.01)
     axes.invert_yaxis()
     axes.set(xlim=(0, 1.02), xlabel=measure)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.legend(loc="outside upper right", ncols=len(values), frameon=False)
     return _svg(figure)
 
 
@@ -65,7 +66,8 @@ def _latencies(engines: Mapping[str, Any]) -> str:
     for colour, (name, engine) in zip(COLOURS, engines.items(), strict=False):
         times = sorted(1000 * value for value in engine["latencies_s"])
         axes.plot(times, [(i + 1) / len(times) for i in range(len(times))], label=name, color=colour)
-    axes.set(xscale="log", xlabel="milliseconds a turn", ylabel="share of turns", ylim=(0, 1.02))
+    axes.set(xscale="log", xlabel="milliseconds a turn, without the answer", ylabel="share of turns", ylim=(0, 1.02))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.legend()
     return _svg(figure)
 

@@ -10,6 +10,7 @@ import pytest
 from llama_index_condense_plus.evaluation.differences import word_diff
 from llama_index_condense_plus.evaluation.html import as_html
 from llama_index_condense_plus.evaluation.markdown import as_markdown
+from llama_index_condense_plus.evaluation.meanings import in_order, meaning
 from llama_index_condense_plus.evaluation.plots import draw
 from llama_index_condense_plus.evaluation.report import gate_curve, make_report, missed_thresholds
 from llama_index_condense_plus.evaluation.scoring import Scores, score
@@ -63,6 +64,24 @@ def test_as_markdown_shows_figures_stages_and_marked_failures() -> None:
     assert "good − bad" in text
     assert "\\|" in text
     assert "**" in text.split("## Failures of bad")[1]
+
+
+def test_as_html_begins_with_the_headlines_and_compares_engines() -> None:
+    page = as_html(REPORT)
+    assert page.index("rewrite_accuracy") < page.index("Where cases went wrong") < page.index("good − bad")
+    assert page.index("good − bad") < page.index("exact_match")
+    assert 'title="rewrite wrong: 1"' in page
+    assert "Failures of good: 0</h2>" in page
+    assert "Both engines" not in as_html(make_report(DATASET, [GOOD], k=3))
+
+
+def test_in_order_puts_what_matters_first_and_knows_every_figure() -> None:
+    names = [*GOOD.values, *GOOD.corpus, "own_figure"]
+    ordered = in_order(names)
+    assert ordered[0] == "rewrite_accuracy"
+    assert ordered[-1] == "own_figure"
+    assert [name for name in ordered if meaning(name)[0] == "Other"] == ["own_figure"]
+    assert meaning("hit@10_where_rewrite_right") == meaning("hit@3_where_rewrite_right") != meaning("hit@10")
 
 
 def test_as_html_is_one_page_that_loads_nothing() -> None:
