@@ -3,9 +3,9 @@
 Each conversation carries a secret word. The model, a fake OpenAI-compatible server in a process of its own with a
 fixed latency, repeats every secret word of its prompt, so that a word of somebody else's in an answer shows a crossing.
 
-The engine's own share of a turn is the processor time of its flow: everything that it decides, builds and checks
-between asking for the memory, a model call, a search or the answer. Beside it stands the processor time of the whole
-process by turn, the OpenAI client and LlamaIndex included.
+The engine's own share of a turn is the processor time of its flow, on its thread: everything that it decides, builds
+and checks between asking for the memory, a model call, a search or the answer. Beside it stands the processor time of
+the whole process by turn, the OpenAI client and LlamaIndex included.
 """
 
 from __future__ import annotations
@@ -125,16 +125,18 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--conversations", type=int, default=200)
     arguments.add_argument("--latency", type=float, default=0.1, help="seconds of each model call")
+    arguments.add_argument("--quick", action="store_true", help="20 conversations")
     given = arguments.parse_args()
+    n = 20 if given.quick else given.conversations
     chat_engine.adrive = lambda flow: adrive(TimedFlow(flow))  # type: ignore[assignment,arg-type]
     with running() as server:
         server.configure(rewrite_s=given.latency, answer_s=given.latency, rewrites=REWRITES, echo=r"zq\d{5}x")
         began, used = time.perf_counter(), time.process_time()
-        found = asyncio.run(load(given.conversations, server.api_base))
+        found = asyncio.run(load(n, server.api_base))
         took, used = time.perf_counter() - began, time.process_time() - used
-    n_turns, shares = given.conversations * len(MESSAGES), sorted(found["shares"])
+    n_turns, shares = n * len(MESSAGES), sorted(found["shares"])
     rows = [
-        ["conversations × turns", f"{given.conversations} × {len(MESSAGES)}", ""],
+        ["conversations × turns", f"{n} × {len(MESSAGES)}", ""],
         ["errors", len(found["errors"]), "0"],
         ["crossings", len(found["crossings"]), "0"],
         ["answers without their own word", len(found["lost"]), "0"],

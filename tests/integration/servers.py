@@ -213,9 +213,9 @@ def stored(urls: dict[str, str]) -> list[str]:
     found: list[str] = []
     if url := urls.get("SERVICE_REDIS_URL"):
         client: Any = redis.Redis.from_url(url)
-        for key in client.scan_iter():
-            read = {b"string": client.get, b"hash": client.hgetall, b"list": lambda key: client.lrange(key, 0, -1)}
-            found.append(f"{key} {read[client.type(key)](key)}")
+        read = {b"string": client.get, b"hash": client.hgetall, b"list": lambda key: client.lrange(key, 0, -1)}
+        kinds = {key: client.type(key) for key in client.scan_iter()}  # none: a lease that has just been given back
+        found += [f"{key} {read[kind](key)}" for key, kind in kinds.items() if kind in read]
         client.close()
     if url := urls.get("SERVICE_POSTGRES_URL"):
         with psycopg2.connect(url.replace("+asyncpg", "")) as connection, connection.cursor() as cursor:

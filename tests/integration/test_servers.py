@@ -29,7 +29,7 @@ def stores(request, tmp_path_factory):
     return {**urls, **logs, **limits, "CONDENSE_PLUS_LOG__ENABLED": "true"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def start():
     started = []
 
@@ -44,8 +44,11 @@ def start():
 
 
 @pytest.fixture(scope="module")
-def workers(stores, start):
-    return start(2, **stores)
+def workers(stores):
+    started = [Worker(**stores) for _ in range(2)]
+    yield [worker.wait() for worker in started]
+    for worker in started:
+        worker.stop()
 
 
 def named(name, stores):
