@@ -47,12 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
         result = {
             "rows": len(rows),
             "need": needed,
-            "features": len(model.weights),
+            "features": len(model),
             "weights_file": str(arguments.output),
         }
         print(json.dumps(result, ensure_ascii=False))
         return 0
-    print(f"trained on {len(rows)} turns of yours, {needed} of which need a rewrite; {len(model.weights)} features")
+    print(f"trained on {len(rows)} turns of yours, {needed} of which need a rewrite; {len(model)} features")
     print("use it in a settings file:\n\n[trigger]")
     print(f'mode = "learned"\nweights_file = {json.dumps(str(arguments.output.resolve()), ensure_ascii=False)}')
     return 0

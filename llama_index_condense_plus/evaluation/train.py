@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -28,8 +28,10 @@ GROUP_WEIGHT = 1000.0
 MIN_GROUP = 40
 SCALE = 9000.0
 """Sum of the weights of all turns."""
-TARGET_RECALL = 0.953
+TARGET_RECALL = 0.957
 """Share of the turns needing a rewrite that each calibrated group is to fire on."""
+UNANSWERED_RECALL = 0.951
+"""The same for turns whose history holds no answers, only questions."""
 OWN_WEIGHT = 1.0
 """Weight of the package's own cases."""
 SHIPPED_WEIGHT = 0.4
@@ -37,6 +39,8 @@ SHIPPED_WEIGHT = 0.4
 OWN_TARGET = 0.985
 """The same for the package's own cases, where a language has no others: they are easier than real talk."""
 FOLDS = 5
+NO_ANSWERS = "noans"
+"""Feature of a message whose history holds no answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +143,9 @@ def window_of(history: Sequence[Mapping[str, str]]) -> HistoryWindow:
 
 
 def fit(turns: Sequence[TrainingTurn]) -> LinearModel:
-    """Train on all turns; the offset and the languages' offsets are set on scores from cross-validation."""
+    """Train on all turns; the thresholds are set on sums from cross-validation."""
     prepared = [Prepared.of(turn) for turn in turns]
-    held_out = cross_validated(prepared)
-    weights, _ = fitted(prepared)
-    return calibrated(weights, prepared, held_out)
+    return calibrated(fitted(prepared), prepared, cross_validated(prepared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,22 +174,34 @@ def _reader() -> RuleTrigger:
 
 
 def cross_validated(prepared: Sequence[Prepared], folds: int = FOLDS) -> list[float]:
-    """Return for each turn the sum that a model gives it which has not seen its conversation."""
-    names = sorted({(p.turn.group, p.turn.conversation) for p in prepared})
+    """Return for each turn the sum that a model gives it which has not seen its conversation.
+
+    What was made from a set's conversations, such as human rewrites, stays in the fold of its conversation.
+    """
+    sources = [(p.turn.group.split("-")[0], p.turn.conversation) for p in prepared]
+    names = sorted(set(sources))
     random.Random(0).shuffle(names)  # noqa: S311 - folds, not secrecy
     fold = {name: index % folds for index, name in enumerate(names)}
-    mine = [fold[p.turn.group, p.turn.conversation] for p in prepared]
+    mine = [fold[source] for source in sources]
     sums = [0.0] * len(prepared)
     for number in range(folds):
-        _, score = fitted([p for p, of in zip(prepared, mine, strict=True) if of != number])
+        model = fitted([p for p, of in zip(prepared, mine, strict=True) if of != number])
         for index, of in enumerate(mine):
             if of == number:
-                sums[index] = total(prepared[index], score)
+                sums[index] = total(prepared[index], model)
     return sums
 
 
-def fitted(prepared: Sequence[Prepared]) -> tuple[dict[str, float], Callable[[Iterable[str]], float]]:
-    """Return weights (the intercept under "") and the function that sums them."""
+def fitted(prepared: Sequence[Prepared]) -> LinearModel:
+    """Return a model that is not calibrated yet.
+
+    Chinese is learned from Chinese alone, of which there is more; English from both.
+    """
+    chinese = [p for p in prepared if p.language == "zh"]
+    return LinearModel({"zh": _fitted(chinese) if chinese else {}, "en": _fitted(prepared)})
+
+
+def _fitted(prepared: Sequence[Prepared]) -> dict[str, float]:
     try:
         from scipy.sparse import csr_matrix  # noqa: PLC0415 - only needed for training
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
@@ -210,38 +224,48 @@ def fitted(prepared: Sequence[Prepared]) -> tuple[dict[str, float], Callable[[It
     learner.fit(matrix, [p.turn.need for p in live], sample_weight=[load * factor for load in loads])
     weights = dict(zip(column, map(float, learner.coef_[0]), strict=True))
     weights[""] = float(learner.intercept_[0])
-    return weights, lambda found: weights[""] + sum(weights.get(name, 0.0) for name in found)
+    return weights
 
 
-def total(prepared: Prepared, score: Callable[[Iterable[str]], float]) -> float:
+def total(prepared: Prepared, model: LinearModel) -> float:
     """Return a turn's sum; one that a rule decides has an infinite one."""
     if prepared.ruled is None:
-        return score(prepared.found)
+        return model.sum(prepared.language, prepared.found)
     return math.inf if prepared.ruled else -math.inf
 
 
-def calibrated(weights: Mapping[str, float], prepared: Sequence[Prepared], sums: Sequence[float]) -> LinearModel:
-    """Return the model with offsets, one for each language, at which every calibrated group reaches its recall.
+def calibrated(model: LinearModel, prepared: Sequence[Prepared], sums: Sequence[float]) -> LinearModel:
+    """Return the model with a threshold at which every calibrated group reaches its recall.
 
-    A language without enough labelled turns is calibrated on the package's own cases.
+    There is one for each language, and another for histories without answers, in which less can be found. A language
+    without enough labelled turns is calibrated on the package's own cases.
 
     Args:
-        weights: trained weights, the intercept under "".
+        model: the model, not calibrated.
         prepared: the turns.
         sums: their sums under models that have not seen them.
     """
-    result = {name: weight for name, weight in weights.items() if name}
-    for language in ("zh", "en"):
-        groups: dict[tuple[bool, str], list[float]] = {}
-        for item, value in zip(prepared, sums, strict=True):
-            if item.turn.need and item.language == language and item.turn.weight > 0:
-                groups.setdefault((item.turn.calibrates, item.turn.group), []).append(value)
-        real = [values for (calibrates, _), values in groups.items() if calibrates and len(values) >= MIN_GROUP]
-        own = [values for (_, group), values in groups.items() if group.startswith("own-")]
-        target = TARGET_RECALL if real else OWN_TARGET
-        cuts = [sorted(values)[int((1 - target) * len(values))] for values in real or own]
-        result[f"l:{language}"] = result.get(f"l:{language}", 0.0) - min(cuts, default=0.0)
-    return LinearModel(result, weights[""])
+    result = {language: dict(weights) for language, weights in model.weights.items()}
+    for language, weights in result.items():
+        shift = 0.0
+        for feature, answered in (("", True), (NO_ANSWERS, False)):
+            groups: dict[tuple[bool, str], list[float]] = {}
+            for item, value in zip(prepared, sums, strict=True):
+                if (
+                    item.turn.need
+                    and item.language == language
+                    and item.turn.weight > 0
+                    and any(message.role == "assistant" for message in item.turn.window.messages) == answered
+                ):
+                    groups.setdefault((item.turn.calibrates, item.turn.group), []).append(value)
+            real = [values for (calibrates, _), values in groups.items() if calibrates and len(values) >= MIN_GROUP]
+            own = [values for (_, group), values in groups.items() if group.startswith("own-")]
+            target = OWN_TARGET if not real else TARGET_RECALL if answered else UNANSWERED_RECALL
+            cuts = [sorted(values)[int((1 - target) * len(values))] for values in real or own]
+            cut = min(cuts, default=shift)
+            weights[feature] = weights.get(feature, 0.0) - (cut - shift)
+            shift = cut
+    return LinearModel(result)
 
 
 def _turn(number: int, row: Mapping[str, Any]) -> TrainingTurn:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from llama_index_condense_plus.languages.rarity import RAREST
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
+    CLASSED,
     CONTENT,
     NAME,
     NUMBER,
+    OWN,
     PRONOUN,
     PUNCTUATION,
     QUESTION,
+    VERB,
     HistoryReading,
     Reading,
 )
@@ -23,14 +26,14 @@ MAX_WORDS = 24
 """Words of the asking clause that are looked at one by one."""
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20)
 FEW = (0, 1, 2, 3, 5, 8)
-OWN = NAME + CONTENT
-CLASSED = OWN + ATTRIBUTE
 RARE = 5
 """Class of rarity that a skeleton shows."""
 ARTICLES = frozenset(("the", "any", "some", "other", "a", "an", "another", "most"))
 AFTER_NOUN = frozenset(("of", "in", "for", "to", "that", "with", "on", "between", "at", "from", "by"))
 LEANING = frozenset(("pronoun", "back_reference", "ordinal", "comparison", "opener"))
 SUBSTITUTES = frozenset(("one", "ones", "there", "else", "then", "others", "too", "also", "instead"))
+TELLING = ("x:", "v:", "y:", "k:ru", "m:ru", "8:", "9:")
+"""Features that weigh otherwise if the history holds no answers: then what is unseen may have been said in them."""
 LEADING = frozenset("fqp")
 SKIPPED = frozenset(PUNCTUATION + "f")
 
@@ -68,6 +71,8 @@ def features(reading: Reading, history: HistoryReading) -> set[str]:
     if reading.language == "en":
         _noun_phrases(found, reading, seen)
     _skeleton(found, reading, seen)
+    if not history.answers:
+        found.update([f"na{feature}" for feature in found if feature.startswith(TELLING)])
     return found
 
 
@@ -139,6 +144,7 @@ def _clause(found: set[str], reading: Reading, seen: list[int], *, asks: bool) -
     classes = reading.classes
     clause = classes[first:last]
     attribute, name, content, pronoun = (cls in clause for cls in (ATTRIBUTE, NAME, CONTENT, PRONOUN))
+    content = content or VERB in clause
     own_unseen = own_seen = False
     for index in range(first, last):
         if classes[index] in OWN:
@@ -170,17 +176,18 @@ def _new_topic(found: set[str], reading: Reading, seen: list[int]) -> None:
     names = clause.count(NAME)
     if names:
         found.add("new:name")
-    if clause.count(CONTENT) + names > 1:
+    if clause.count(CONTENT) + clause.count(VERB) + names > 1:
         found.add("new:content")
     if names and len(clause) - clause.count(PUNCTUATION) > 3:  # noqa: PLR2004
         found.add("new:sentence")
 
 
 def points(reading: Reading) -> bool:
-    """Return True if a message holds a sign of a reference."""
+    """Return True if a message holds a sign of a reference; a comparison of two names is none."""
+    both = reading.classes.count(NAME) > 1
     return (
         reading.open_pronouns > 0
-        or any(cue.name in LEANING for cue in reading.cues)
+        or any(cue.name in LEANING and not (both and cue.name == "comparison") for cue in reading.cues)
         or any(word in SUBSTITUTES for word in reading.words)
     )
 

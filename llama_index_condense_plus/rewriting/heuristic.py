@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llama_index_condense_plus.rewriting.features import OWN, leans_on_nothing, places, points
+from llama_index_condense_plus.languages.en_grammar import AUXILIARIES, BE
+from llama_index_condense_plus.rewriting.features import leans_on_nothing, places, points
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
+    CLASSED,
     CONTENT,
+    FUNCTION,
     NAME,
+    NUMBER,
+    OWN,
     PUNCTUATION,
     QUESTION,
     SEEN_LAST,
     UNSEEN,
+    VERB,
     HistoryReading,
     Reading,
 )
@@ -39,6 +45,15 @@ SPOKEN = (
     "you", "your", "my", "last", "previous", "as mentioned", "the above", "we ", "above", "just",
 )  # fmt: skip
 """Beginnings of back references that point at the conversation itself."""
+SIDES = ("前者", "后者", "the former", "the latter")
+"""Words for one of two things that were just named."""
+FRAGMENT = frozenset((NAME, CONTENT, NUMBER, FUNCTION, PUNCTUATION))
+"""Classes of words in a question that names a thing and asks nothing of it."""
+FRAGMENT_OPENERS = frozenset((("what", "about"), ("how", "about")))
+VERBAL = (AUXILIARIES | BE) - {"to"}
+"""English words without which a question says nothing of its subject."""
+MAX_FRAGMENT = 8
+"""Words that a fragment has at most."""
 RARE = {"zh": 3, "en": 4}
 """Class of rarity from which an unseen word may name something of its own."""
 
@@ -46,11 +61,17 @@ RARE = {"zh": 3, "en": 4}
 def must_fire(reading: Reading, history: HistoryReading, settings: TriggerSettings) -> bool:
     """Return True if a message points out of itself for certain.
 
-    That is an open pronoun, the conversation called by name, or a few words in answer to a question.
+    That is an open pronoun, the conversation or one of two things called by name, a thing of which nothing is asked,
+    or a few words in answer to a question.
     """
-    if reading.open_pronouns or any(
-        cue.name == "back_reference" and cue.text.casefold().startswith(SPOKEN) for cue in reading.cues
-    ):
+    if reading.open_pronouns:
+        return True
+    for cue in reading.cues:
+        if cue.name == "back_reference" and cue.text.casefold().startswith(SPOKEN):
+            return True
+        if cue.name == "ordinal" and cue.text.casefold() in SIDES:
+            return True
+    if _is_fragment(reading):
         return True
     length, limit = _length(reading, settings)
     return history.asks and length <= limit // 2 + 1 and not _asks(reading)
@@ -59,18 +80,36 @@ def must_fire(reading: Reading, history: HistoryReading, settings: TriggerSettin
 def must_skip(reading: Reading, history: HistoryReading) -> bool:
     """Return True if a whole question is about things of its own for certain, after answers about others.
 
-    That takes two names, or a name and two other words, or an empty it or 那么多 before its own noun, and nothing
-    that was said before.
+    That takes two names, or a name and two other words, or an empty it or 那么多 before its own noun, or another topic
+    announced, and nothing that was said before.
     """
-    if not history.answers or not _asks(reading) or reading.clause[0] > 1:
+    if not history.answers or not _asks(reading) or (history.asks and QUESTION not in reading.classes):
+        return False
+    if any(cue.name == "topic_switch" for cue in reading.cues):
+        return leans_on_nothing(reading, places(reading, history)) and any(cls in OWN for cls in reading.classes)
+    if reading.clause[0] > 1:
         return False
     seen = places(reading, history)
     if any(cue.name == "empty_reference" for cue in reading.cues):
-        if points(reading) or (reading.language == "en" and history.asks):
+        if points(reading):
             return False
         return any(not place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True))
-    names, content = reading.classes.count(NAME), reading.classes.count(CONTENT)
+    names, content = reading.classes.count(NAME), reading.classes.count(CONTENT) + reading.classes.count(VERB)
     return leans_on_nothing(reading, seen) and (names > 1 or (names == 1 and content > 1))
+
+
+def _is_fragment(reading: Reading) -> bool:
+    """Return True for a thing of which nothing is asked ("X呢？", "What about X?"), or 比 without a subject."""
+    first, last = reading.clause
+    words, classes = reading.words[first:last], reading.classes[first:last]
+    if first > 1 or len(words) > MAX_FRAGMENT:
+        return False
+    if reading.language == "zh":
+        spoken = [word for word, cls in zip(words, classes, strict=True) if cls != PUNCTUATION]
+        if spoken[:1] == ["比"]:
+            return True
+        return spoken[-1:] == ["呢"] and FRAGMENT.issuperset(classes) and (NAME in classes or CONTENT in classes)
+    return words[:2] in FRAGMENT_OPENERS and FRAGMENT.issuperset(classes[2:]) and not VERBAL.intersection(words[2:])
 
 
 def _asks(reading: Reading) -> bool:
@@ -137,7 +176,7 @@ def context_cues(reading: Reading, history: HistoryReading, settings: TriggerSet
     content = [(word, cls) for word, cls in _content(reading) if cls != ATTRIBUTE]
     if not content:
         cues.append(Cue("ellipsis", clause, reading.starts[first] if first < len(reading.starts) else 0))
-    elif all(history.seen(word) == SEEN_LAST and cls == CONTENT for word, cls in content):
+    elif all(history.seen(word) == SEEN_LAST and cls != NAME for word, cls in content):
         cues.append(Cue("continuation", content[0][0], 0))
     return tuple(sorted(cues, key=lambda cue: cue.start))
 
@@ -150,10 +189,10 @@ def is_complete(reading: Reading, history: HistoryReading) -> bool:
     for word, cls, rarity in zip(reading.words, reading.classes, reading.rarity, strict=True):
         if cls == NAME:
             return True
-        if cls == CONTENT and rarity >= rare and history.seen(word) == UNSEEN:
+        if cls in OWN and rarity >= rare and history.seen(word) == UNSEEN:
             return True
     return False
 
 
 def _content(reading: Reading) -> list[tuple[str, str]]:
-    return [(word, cls) for word, cls in zip(reading.words, reading.classes, strict=True) if cls in "nac"]
+    return [(word, cls) for word, cls in zip(reading.words, reading.classes, strict=True) if cls in CLASSED]

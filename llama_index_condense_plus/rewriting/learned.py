@@ -15,25 +15,34 @@ from llama_index_condense_plus.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class LinearModel:
-    """Weights of features, and the sum at which the model is undecided."""
+    """Weights of features, for each language."""
 
-    weights: Mapping[str, float]
-    """Feature → weight, in natural-log odds."""
-    offset: float
-    """Added to every sum; a message whose sum is 0 has the score 0.5."""
+    weights: Mapping[str, Mapping[str, float]]
+    """Language → feature → weight, in natural-log odds. Under "" stands what is added to every sum: 0 is undecided."""
 
-    def score(self, found: Iterable[str]) -> float:
-        """Return a score in [0, 1]: 0.5 where the shipped threshold lies, higher if a rewrite is needed."""
-        total = self.offset
-        get = self.weights.get
+    def __len__(self) -> int:
+        """Return the number of weights."""
+        return sum(map(len, self.weights.values()))
+
+    def sum(self, language: str, found: Iterable[str]) -> float:
+        """Return the sum of a message's features: positive if a rewrite is needed."""
+        weights = self.weights.get(language, {})
+        get = weights.get
+        total = get("", 0.0)
         for feature in found:
             total += get(feature, 0.0)
-        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+        return total
+
+    def score(self, language: str, found: Iterable[str]) -> float:
+        """Return a score in [0, 1]: 0.5 where the shipped threshold lies, higher if a rewrite is needed."""
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, self.sum(language, found)))))
 
     def dump(self, path: Path) -> None:
         """Write the model as JSON, weights in thousandths."""
-        weights = {name: round(weight * 1000) for name, weight in sorted(self.weights.items())}
-        values = {"offset": round(self.offset * 1000), "weights": {k: v for k, v in weights.items() if v}}
+        values = {
+            language: {name: rounded for name, weight in sorted(weights.items()) if (rounded := round(weight * 1000))}
+            for language, weights in self.weights.items()
+        }
         path.write_text(json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
@@ -45,9 +54,13 @@ def read_model(text: str) -> LinearModel:
     """
     try:
         values = json.loads(text)
-        weights = {str(name): weight / 1000 for name, weight in values["weights"].items()}
-        return LinearModel(weights, values["offset"] / 1000)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return LinearModel(
+            {
+                str(language): {str(name): weight / 1000 for name, weight in weights.items()}
+                for language, weights in values.items()
+            }
+        )
+    except (ValueError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"Not a trained gate: {error}. Write one with `condense-plus train`.") from None
 
 

@@ -11,9 +11,14 @@ from llama_index_condense_plus.types import Cue, HistoryWindow
 
 READ_CHARS = 4_000
 """Characters of a message that are read: both ends of a longer one."""
-NAME, ATTRIBUTE, CONTENT, NUMBER, FUNCTION, QUESTION, PRONOUN, PUNCTUATION = "nacmfqpx"
-"""Classes of words: a name or code; a noun that belongs to something (price, author); any other word with content;
-a number; a word without content; a question word; a reference; punctuation."""
+NAME, ATTRIBUTE, CONTENT, VERB, NUMBER, FUNCTION, QUESTION, PRONOUN, PUNCTUATION = "nacvmfqpx"
+"""Classes of words: a name or code; a noun that belongs to something (price, author); any other word with content, in
+Chinese without verbs and adjectives, which have their own; a number; a word without content; a question word; a
+reference; punctuation."""
+OWN = NAME + CONTENT + VERB
+"""Classes of words that may say what a question is about."""
+CLASSED = OWN + ATTRIBUTE
+"""Classes of words that are looked for in the history."""
 ASKING_ENDS = ("吗", "呢", "么", "吧", "哪里", "哪个", "什么")
 """Endings of a Chinese question without a mark."""
 SEEN_LAST, SEEN_BEFORE, UNSEEN = 2, 1, 0

@@ -30,6 +30,7 @@ from llama_index_condense_plus.rewriting.reading import (
     FUNCTION,
     NAME,
     NUMBER,
+    OWN,
     PRONOUN,
     PUNCTUATION,
     QUESTION,
@@ -39,6 +40,7 @@ from llama_index_condense_plus.types import Cue
 
 FIRST_PERSON = ("i", "i'm", "i'd", "i'll", "i've")
 VERB_ENDINGS = ("ed", "ing")
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
 MIN_LOWER = 5
 """Capitals mark names if at least one word in so many begins with a small letter."""
 OPEN_QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」", "『": "』", "《": "》"}
@@ -89,7 +91,7 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         else:
             opened += clause[0] <= index < clause[1]
             cues.append(Cue("pronoun", tokens[index].text, tokens[index].start))
-    cues.extend(_phrase_cues(hits, tokens, text))
+    cues.extend(_phrase_cues(hits, tokens, classes, text))
     return Reading(
         language="en",
         text=text,
@@ -222,6 +224,8 @@ def _has_antecedent(index: int, words: Sequence[str], classes: Sequence[str]) ->
     That takes a noun or a name in an earlier clause, with nothing but small words between the beginning of its own
     clause and the pronoun ("What is X and why is it …"); a possessive may also mean the subject of its own clause.
     """
+    if _introduced(index, words, classes):
+        return True
     personal = words[index] in PERSONAL
     boundary = -1
     for back in range(index - 1, max(-1, index - 7), -1):
@@ -235,6 +239,16 @@ def _has_antecedent(index: int, words: Sequence[str], classes: Sequence[str]) ->
     if words[index] in POSSESSIVES and (not index or words[index - 1] != "of"):
         return any(_names_something(at, words, classes, personal=personal) for at in range(index - 1))
     return False
+
+
+def _introduced(index: int, words: Sequence[str], classes: Sequence[str]) -> bool:
+    """Return True if an earlier clause brings in something new that the pronoun may mean: "if a guest …, can she …"."""
+    apart = False
+    for at in range(index - 1, 0, -1):
+        if apart and words[at] in ("a", "an") and any(kind in OWN for kind in classes[at + 1 : at + 3]):
+            return True
+        apart = apart or words[at] in BOUNDARIES or classes[at] == QUESTION
+    return apart and words[0] in ("a", "an")
 
 
 def _names_something(index: int, words: Sequence[str], classes: Sequence[str], *, personal: bool) -> bool:
@@ -255,7 +269,7 @@ def _names_something(index: int, words: Sequence[str], classes: Sequence[str], *
     )
 
 
-def _phrase_cues(hits: Sequence[Hit], tokens: Sequence[Token], text: str) -> list[Cue]:
+def _phrase_cues(hits: Sequence[Hit], tokens: Sequence[Token], classes: Sequence[str], text: str) -> list[Cue]:
     cues = []
     for kind, start, end in hits:
         if kind in ("not_pronoun", "pronoun"):
@@ -263,5 +277,7 @@ def _phrase_cues(hits: Sequence[Hit], tokens: Sequence[Token], text: str) -> lis
         if kind == "opener" and start > 1:
             continue
         last = tokens[end - 1]
-        cues.append(Cue(kind, text[tokens[start].start : last.start + len(last.text)], tokens[start].start))
+        named = kind == "ordinal" and end < len(tokens) and classes[end] in OWN and last.text.lower() in ORDINALS
+        name = "ordinal_of_own" if named else kind  # "the first mount": of what is named beside it
+        cues.append(Cue(name, text[tokens[start].start : last.start + len(last.text)], tokens[start].start))
     return cues

@@ -14,6 +14,7 @@ from llama_index_condense_plus.rewriting.clauses import asking_span
 from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
+    CLASSED,
     CONTENT,
     FUNCTION,
     NAME,
@@ -21,6 +22,7 @@ from llama_index_condense_plus.rewriting.reading import (
     PRONOUN,
     PUNCTUATION,
     QUESTION,
+    VERB,
     Reading,
 )
 from llama_index_condense_plus.types import Cue
@@ -30,11 +32,14 @@ PERSON_TAGS = frozenset(("nr", "nrt", "nrfg", "nz"))
 OPEN_QUOTES = {"《": "》", "“": "”", "「": "」", "『": "』", "【": "】", '"': '"', "`": "`", "〈": "〉"}
 BARE = frozenset("其该此")
 """Pronouns that are one only before a noun."""
+MINE = frozenset(("我", "我们", "咱", "咱们", "我家"))
+"""Words before a noun that brings in somebody new: 我女儿."""
 PERSONS = frozenset(("male", "female", "person"))
 EMPTY = regex(r"[这那]么[多大少长高贵小重]|[这那]样的(?!$|[?？])")
 """Beginnings that look like a reference and come with their own noun."""
 LATIN = "\u2fff"
 """Chinese words sort after this character."""
+NOUN_CLASSES = NAME + ATTRIBUTE + CONTENT + NUMBER
 NOUNS = frozenset("nlijzx")
 PIECES = frozenset(("g", "ng", "nr", "nz", "zg", "vg", "ag", "tg", "j", "x", "nrfg", "nrt"))
 """Tags of single characters that stand side by side only in a name."""
@@ -60,7 +65,7 @@ def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
     ranks = rarity_classes("zh")
     english = rarity_classes("en")
     rarity = tuple(
-        (ranks if word > LATIN else english).get(word, RAREST) if kind in "nac" else 0
+        (ranks if word > LATIN else english).get(word, RAREST) if kind in CLASSED else 0
         for word, kind in zip(words, classes, strict=True)
     )
     first, last = asking_span(text)
@@ -72,10 +77,12 @@ def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
         if kind == "not_pronoun":
             continue
         if kind != "pronoun":
-            if kind != "opener" or _opens(start, folded):
+            if (kind != "opener" or _opens(start, folded)) and not _counts(phrase, at_start.get(start), classes):
                 cues.append(Cue(kind, text[start:end], start))
             continue
-        if not _refers(phrase, start, folded, tokens, at_start):
+        if not _refers(phrase, start, folded, tokens, at_start) or (
+            lexicon.pronoun_classes.get(phrase) == "place" and _after_noun(at_start.get(start), classes, tokens)
+        ):
             continue
         index = at_start.get(start)
         if index is not None:
@@ -135,6 +142,16 @@ def _opens(start: int, folded: str) -> bool:
     return start == 0 or before[-1] in ",.!?;。、 ~…" or before.strip("嗯哦恩,. ") == ""
 
 
+def _counts(phrase: str, index: int | None, classes: Sequence[str]) -> bool:
+    """Return True for 以上 after a number or a noun: 十台以上, 本科以上."""
+    return phrase == "以上" and bool(index) and classes[(index or 1) - 1] in NOUN_CLASSES
+
+
+def _after_noun(index: int | None, classes: Sequence[str], tokens: Sequence[Token]) -> bool:
+    """Return True if a place stands beside its own noun: 我们部门这边."""
+    return bool(index) and classes[(index or 1) - 1] in NOUN_CLASSES and tokens[(index or 1) - 1].pos[0] in NOUNS
+
+
 def _refers(phrase: str, start: int, folded: str, tokens: Sequence[Token], at_start: dict[int, int]) -> bool:
     index = at_start.get(start)
     if phrase in BARE:
@@ -167,10 +184,12 @@ def _has_antecedent(
     for index, (token, cls) in enumerate(zip(tokens, classes, strict=True)):
         if token.start >= start:
             return False
+        if kind in PERSONS and index > 0 and words[index - 1] in MINE and token.pos[0] == "n":
+            return True
         if cls == NAME:
             if kind not in PERSONS or token.pos in PERSON_TAGS or _inside(token.start, quoted):
                 return True
-        elif cls == CONTENT and _may_name(index, tokens, words, rarity):
+        elif cls in (CONTENT, VERB) and _may_name(index, tokens, words, rarity):
             return True
     return False
 
@@ -206,12 +225,12 @@ def _classes(
             found.append(QUESTION)
         elif word in ATTRIBUTES_ZH:
             found.append(ATTRIBUTE)
-        elif token.pos == "m":
+        elif token.pos in ("m", "q", "mq"):
             found.append(NUMBER)
         elif word in lexicon.function_words or (token.pos[0] in FUNCTION_TAGS and token.pos != "eng"):
             found.append(FUNCTION)
         elif token.pos in NAME_TAGS and len(word) > 1:
             found.append(NAME)
         else:
-            found.append(CONTENT)
+            found.append(CONTENT if token.pos[0] in NOUNS or token.pos in PIECES or token.pos == "eng" else VERB)
     return found

@@ -8,7 +8,6 @@ from functools import lru_cache
 from llama_index_condense_plus.languages import detect_language, lexicon_for
 from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.detect import UNKNOWN
-from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.rewriting.features import features
@@ -33,7 +32,12 @@ SMALL_TALK_CHARS = 120
 """Longer messages are no small talk."""
 MEMORY = 256
 """Decisions and readings that are kept: an engine asks again when it explains or repeats a turn."""
-_UNITS = regex(r"(?:[^\W_]|')+")
+TOPIC_SWITCHES = (
+    "换个问题", "换个话题", "换一个问题", "换一个话题", "另一个问题", "另外一个问题", "问个别的", "问点别的", "题外话",
+    "different question", "another question", "unrelated question", "separate question", "new question", "new topic",
+    "different topic", "another topic", "something else :", "something different :", "on another note", "off topic",
+)  # fmt: skip
+"""Phrases that announce a question of its own."""
 _READERS: dict[str, Callable[[str, Lexicon, Phrasebook], Reading]] = {"zh": read_chinese, "en": read_english}
 
 
@@ -79,12 +83,12 @@ class _Language:
     def __init__(self, lexicon: Lexicon) -> None:
         by_word = lexicon.code != "zh"
         self.lexicon = lexicon
-        self.small_talk = SmallTalk(lexicon, by_word=by_word)
-        self.by_word = by_word
+        self.small_talk = SmallTalk(lexicon)
         self.reader = _READERS.get(lexicon.code) if lexicon.models_ellipsis else None
         self._book = Phrasebook(
             {
                 "not_pronoun": lexicon.not_pronouns,
+                "topic_switch": TOPIC_SWITCHES,
                 "pronoun": lexicon.pronouns,
                 "back_reference": lexicon.back_references,
                 "ordinal": lexicon.ordinals,
@@ -102,13 +106,6 @@ class _Language:
     def read(self, text: str) -> Reading:
         """Return the message as the gate sees it; a message is read once."""
         return self._read(text)
-
-    def units(self, text: str) -> list[str]:
-        """Return a message's words or characters without punctuation."""
-        folded = fold(text).replace("’", "'")
-        if self.by_word:
-            return _UNITS.findall(folded)
-        return [character for character in folded if character.isalnum()]
 
 
 class RuleTrigger:
@@ -153,13 +150,16 @@ class RuleTrigger:
         cues = context_cues(reading, history, self._settings.trigger)
         complete = is_complete(reading, history)
         score = None
-        if must_skip(reading, history):
-            reason = reason_of(reading, history, cues, fires=False, complete=True)
-            return TriggerDecision(False, reason, language, cues)
-        if not must_fire(reading, history, self._settings.trigger):
-            learned = mode == "learned"
-            score = self._model.score(features(reading, history)) if learned else rule_score(cues, complete=complete)
-        fires = score is None or score >= 0.5 * (1.0 - self._settings.trigger.recall_bias)
+        if must_fire(reading, history, self._settings.trigger):
+            fires = True
+        elif must_skip(reading, history):
+            fires, complete = False, True
+        else:
+            if mode == "learned":
+                score = self._model.score(language, features(reading, history))
+            else:
+                score = rule_score(cues, complete=complete)
+            fires = score >= 0.5 * (1.0 - self._settings.trigger.recall_bias)
         reason = reason_of(reading, history, cues, fires=fires, complete=complete)
         return TriggerDecision(fires, reason, language, cues, score)
 
@@ -196,7 +196,7 @@ class RuleTrigger:
         """Return what a rule decides before the message is read: small talk, a hint of the user's, another language."""
         language = known.lexicon.code
         if len(text) <= SMALL_TALK_CHARS:
-            talk = known.small_talk.parts(known.units(text))
+            talk = known.small_talk.of(text, asked=history.asks)
             if talk:
                 answers = talk[1] and history.asks
                 reason = TriggerReason.SLOT_FILLING if answers else TriggerReason.SMALL_TALK

@@ -23,7 +23,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
 
     def note(rows: list[object], output: Path) -> LinearModel:
         seen.append(list(rows))
-        model = LinearModel({"x": 1.0}, 0.5)
+        model = LinearModel({"en": {"x": 1.0, "": 0.5}})
         model.dump(output)
         return model
 
@@ -43,7 +43,7 @@ def test_train_says_how_the_weights_are_used(
     (tmp_path / "settings.toml").write_text(shown[shown.index("[trigger]") :])
     settings = CondensePlusSettings.from_toml(tmp_path / "settings.toml")
     assert settings.trigger.weights_file == output
-    assert read_model_file(output).offset == 0.5
+    assert read_model_file(output).sum("en", ()) == 0.5
     assert trained == [ROWS]
 
 
@@ -97,5 +97,5 @@ def test_train_refuses_rows_of_one_label(tmp_path: Path, capsys: pytest.CaptureF
 def test_a_trained_gate_decides_as_its_rows_do(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     model = train_trigger(ROWS, tmp_path / "gate.json")
-    assert len(model.weights) > 100
+    assert len(model) > 100
     assert read_model_file(tmp_path / "gate.json").weights

@@ -41,7 +41,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "该产品的保修政策是什么", "其优点是什么？", "后续还会降价吗", "上面说的快充是多少瓦？",
         "你刚才提到的尊享版有什么不同？", "它的 API 限流呢", "两者有什么区别？",
         "为什么？", "具体呢", "详细说说", "和苹果比呢？", "另外一款呢", "更便宜的有吗", "接下来怎么买", "多少钱",
-        "嗯，听起来不错。它是哪年上市的？", "好的，那重量呢？", "那如果坏了呢？",
+        "嗯，听起来不错。它是哪年上市的？", "好的，那重量呢？", "那如果坏了呢？", "GTE-5000呢？", "比苹果贵多少？",
+        "后者防水吗", "好的，我要第二种", "以上两种哪种好", "好的，再便宜点行吗",
     ),
     "plan": (
         "升级套餐多少钱", "加油包怎么买？", "那后来呢？", "怎么办理", "还有其他办法吗？", "第一个怎么弄",
@@ -68,7 +69,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "What are the dimensions?", "Tell me more", "What else?", "Is that including tax?",
         "ok, and how heavy is it?", "How about the Aurora 300?", "Where can I buy one?", "what about delivery",
         "Can you explain your last answer?", "the cheaper one", "Do you have it in black?", "how much",
-        "And refills?",
+        "And refills?", "What about the Borealis 7?", "Thanks, and the warranty?", "Great, how heavy is it?",
+        "Is the latter cheaper?",
     ),
     "options": (
         "the latter", "Option B", "the second one please", "Which is better?", "What is included?", "ten people",
@@ -95,6 +97,8 @@ NEEDS_NONE: dict[str, tuple[str, ...]] = {
         "“这个”和“那个”在《现代汉语词典》里怎么解释？", "土耳其有哪些其他城市值得去？", "珠穆朗玛峰有多高？",
         "GTE-3000和GTE-5000哪个更好？", "`this.state` 在 React 里是什么意思？", "好的好的", "明白了", "嗯嗯",
         "维他命C应该什么时候吃？", "iPhone 15 Pro 支持 eSIM 吗？", "您好", "辛苦了",
+        "好的，那我去看看", "谢谢你的耐心解答！",
+        "没有别的问题了，谢谢", "哈哈真不错", "谢谢老师，再见", "换个问题，滴滴发票怎么开？",
     ),
     "plan": ("谢谢啦", "珠海移动的客服电话是多少？"),
     "film": (
@@ -113,7 +117,10 @@ NEEDS_NONE: dict[str, tuple[str, ...]] = {
         "What is the phone number of the IT department?", "Is it possible to print from an iPhone over Bluetooth?",
         "What is the capital of Mongolia?", "Who founded Hewlett-Packard?",
         "Does the Epson EcoTank 2800 support duplex printing?", "Thanks, that's all I need", "Got it", "Bye!",
-        "Is it safe to mix bleach with vinegar?",
+        "Is it safe to mix bleach with vinegar?", "Great, I'll order one. Thanks!", "Thanks for the quick help!",
+        "haha looks good", "Thank you so much, goodbye!",
+        "If a tenant moves out early, does he have to pay the rent until June?",
+        "Different question: how do I roast chestnuts in an oven?",
     ),
     "options": (
         "Who is the CEO of Microsoft?", "hi there", "How does the Norwegian parliament elect the prime minister?",
