@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ from llama_index_condense_plus.cli.options import add_engine_options, model_choi
 from llama_index_condense_plus.cli.requirements import require
 from llama_index_condense_plus.demo.reasons import reasons
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.evaluation.columns import cut_to_columns
 from llama_index_condense_plus.evaluation.diagnosis import Answer, diagnose
 from llama_index_condense_plus.evaluation.differences import word_diff
 from llama_index_condense_plus.observability.trace import PREVIEW_CHARS, CondenseTrace
@@ -192,16 +192,6 @@ def _passage(node: NodeWithScore, note: str, columns: int | None) -> str:
         PASSAGE_COLUMNS if columns is None else max(MIN_PASSAGE_COLUMNS, columns - len(_line("", "")) - len(note) - 2)
     )
     return f"{cut_to_columns(_one_line(node), room)}  {note}"
-
-
-def cut_to_columns(text: str, columns: int) -> str:
-    """Return the beginning of a text that fits into so many columns; a Chinese character takes two."""
-    used = 0
-    for index, letter in enumerate(text):
-        used += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-        if used > columns:
-            return text[: max(0, index - 1)] + "…"
-    return text
 
 
 @contextmanager

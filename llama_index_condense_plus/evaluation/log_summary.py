@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from llama_index_condense_plus.evaluation.columns import columns_of, padded
 from llama_index_condense_plus.evaluation.logged import Turn
 
 MOST = 10
@@ -50,16 +51,22 @@ def summarise(turns: Sequence[Turn]) -> dict[str, Any]:
 
 def as_lines(summary: dict[str, Any]) -> list[str]:
     """Return a summary for reading."""
-    lines = [f"{summary['turns']} turns in {summary['conversations']} conversations"]
+    lines = [f"{_counted(summary['turns'], 'turn')} in {_counted(summary['conversations'], 'conversation')}"]
     if summary["turns"]:
         lines[0] += f", {summary['from']} to {summary['to']}"
+    if summary["cache_hits"]:
+        lines[0] += f", {_counted(summary['cache_hits'], 'rewrite')} from the cache"
     for name, value in summary.items():
         if not isinstance(value, dict) or not any(value.values()):
             continue
         lines += ["", name]
-        width = max(map(len, value))
-        lines += [f"  {key:{width}}  {count}" for key, count in value.items()]
+        width = max(map(columns_of, value))
+        lines += [f"  {padded(key, width)}  {count}" for key, count in value.items()]
     return lines
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _put_in(turn: Turn) -> list[str]:

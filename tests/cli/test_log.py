@@ -30,7 +30,7 @@ def printed_rows(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> li
 def test_log_summary_groups(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["log", "summary", log]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("3 turns in 1 conversations, 2023-11-14")
+    assert shown.startswith("3 turns in 1 conversation, 2023-11-14")
     for words in ("self_contained  1", "new_entity  1", "GTE-3000  2", "missed  1"):
         assert words in shown
     assert cli.main(["log", "summary", log, "--json"]) == 0

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from llama_index_condense_plus.cli.explain import cut_to_columns, difference
+from llama_index_condense_plus.cli.explain import difference
 from llama_index_condense_plus.cli.options import STDIN, read_history
 from llama_index_condense_plus.errors import ConfigurationError
 
@@ -55,11 +55,3 @@ def test_difference_marks_words_and_chinese_characters(before, after, marked):
 def test_difference_in_colour_keeps_the_words():
     assert "标准版" in difference("它的价格", "标准版的价格", colour=True)
     assert "\033[" in difference("它的价格", "标准版的价格", colour=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "columns", "shown"),
-    [("保修期", 6, "保修期"), ("保修期多久", 6, "保修…"), ("warranty", 6, "warra…"), ("保修 two", 6, "保修 …")],
-)
-def test_cut_to_columns_counts_two_for_a_chinese_character(text, columns, shown):
-    assert cut_to_columns(text, columns) == shown
