@@ -48,3 +48,34 @@ def test_apply_does_not_expand_what_it_has_put_in() -> None:
 def test_apply_is_stable(text: str) -> None:
     once, _ = TABLE.apply(text)
     assert TABLE.apply(once)[0] == once
+
+
+def test_apply_keeps_places_where_lower_case_is_longer() -> None:
+    assert AliasTable({"gw": "Gateway"}).apply("İstanbul gw İ")[0] == "İstanbul Gateway İ"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("about GTE-3000 Pro and Pro", "about GTE-3000 Pro and GTE-3000 Pro"),
+        ("GTE-3000 Pro", "GTE-3000 Pro"),
+        ("the pro's price", "the pro's price"),
+        ("pro/con", "pro/con"),
+        ("pro, con", "GTE-3000 Pro, con"),
+        ("pro-", "GTE-3000 Pro-"),
+        ("-pro", "-GTE-3000 Pro"),
+        ("_ pro", "_ GTE-3000 Pro"),
+    ],
+)
+def test_apply_tells_a_word_from_a_part_of_one(query: str, expected: str) -> None:
+    assert AliasTable({"pro": "GTE-3000 Pro"}).apply(query)[0] == expected
+
+
+def test_apply_notes_no_edit_for_a_canonical_name() -> None:
+    assert AliasTable({"GTE-3000": "GTE-3000"}).apply("GTE-3000")[1] == ()
+    assert AliasTable({" ": "x"}).apply("a b") == ("a b", ())
+
+
+def test_apply_reads_texts_too_long_to_be_segmented() -> None:
+    long = "好" * 20_001
+    assert AliasTable({"小蓝": "GTE-3000"}).apply(f"{long}小蓝鲸")[0].endswith("GTE-3000鲸")

@@ -31,3 +31,22 @@ from llama_index_condense_plus.languages.quantities import quantities
 )
 def test_quantities_makes_numbers_equal(text: str, found: list[tuple[str, str]]) -> None:
     assert [(quantity.value, quantity.unit) for quantity in quantities(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("一百零五元", "105"),
+        ("两千零八元", "2008"),
+        ("三千五元", "3500"),
+        ("十元", "10"),
+        ("两万三千元", "23000"),
+        ("三亿五千万元", "350000000"),
+        ("万元", None),
+        ("twelve hundred euros", "1200"),
+        ("three million dollars", "3000000"),
+    ],
+)
+def test_quantities_reads_scales_and_zeros(text: str, value: str | None) -> None:
+    found = [quantity.value for quantity in quantities(text)]
+    assert found == ([value] if value else [])
