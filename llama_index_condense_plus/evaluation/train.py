@@ -261,11 +261,22 @@ def calibrated(model: LinearModel, prepared: Sequence[Prepared], sums: Sequence[
             real = [values for (calibrates, _), values in groups.items() if calibrates and len(values) >= MIN_GROUP]
             own = [values for (_, group), values in groups.items() if group.startswith("own-")]
             target = OWN_TARGET if not real else TARGET_RECALL if answered else UNANSWERED_RECALL
-            cuts = [sorted(values)[int((1 - target) * len(values))] for values in real or own]
-            cut = min(cuts, default=shift)
+            cuts = [_cut(values, 1 - target) for values in real or own]
+            cut = min((value for value in cuts if value is not None), default=shift)
             weights[feature] = weights.get(feature, 0.0) - (cut - shift)
             shift = cut
     return LinearModel(result)
+
+
+def _cut(values: Sequence[float], missed: float) -> float | None:
+    """Return the threshold that misses a share of the values; None if rules decide them all.
+
+    What rules decide has an infinite sum, which no threshold changes: the nearest finite one is taken.
+    """
+    ordered = sorted(values)
+    at = int(missed * len(ordered))
+    finite = [value for value in ordered[at:] if math.isfinite(value)]
+    return finite[0] if finite else max(filter(math.isfinite, ordered), default=None)
 
 
 def _turn(number: int, row: Mapping[str, Any]) -> TrainingTurn:
