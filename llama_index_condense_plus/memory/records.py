@@ -146,8 +146,9 @@ class ConversationRecords:
 def opens_topic(decision: TriggerDecision, message: str, window: HistoryWindow) -> bool:
     """Return True if older rounds are to feed no later rewrite: a new topic with a name that nobody has said.
 
-    Without the name, a third of the topics that the gate sees on KdConv hide a name that is still meant; with it, a
-    fifth.
+    Measured by ``benchmarks/topics.py``: on KdConv, 0.21 ± 0.02 of the questions behind such a change lose a name that
+    they still mean, 0.021 of all questions; without the new name as a condition 0.25 ± 0.02, 0.037 of all. Of all
+    questions of CAsT-19 0.009 lose a word in place of 0.028; on MTRAG and GECOR topics are rare, and nothing is lost.
     """
     if decision.reason is not TriggerReason.NEW_TOPIC or not window:
         return False
