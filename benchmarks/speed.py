@@ -29,16 +29,20 @@ SETTINGS = CondensePlusSettings()
 IMPORT = """
 import time, llama_index.core, llama_index.core.chat_engine
 begun = time.process_time()
-import llama_index_condense_plus
+{statement}
 print(time.process_time() - begun)
 """
+IMPORTS = {
+    "import of the package, beyond LlamaIndex's": ("import llama_index_condense_plus", "50 ms"),
+    "the engine, when it is first named": ("from llama_index_condense_plus import CondensePlusChatEngine", ""),
+}
 Row = tuple[str, str, str, str]
 
 
 def main() -> None:
     """Print every table."""
     gc.disable()
-    table("CPU time", ("", "p50", "p99", "limit"), [*_gate(), *_review(), _import()])
+    table("CPU time", ("", "p50", "p99", "limit"), [*_gate(), *_review(), *_imports()])
     table("Doubling the input", ("", "size", "ms", "× the one before"), [*_message(), *_output(), *_conversation()])
 
 
@@ -95,12 +99,16 @@ def _review() -> list[Row]:
     ]
 
 
-def _import() -> Row:
-    times = [
-        float(subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=True, text=True).stdout)
-        for _ in range(RUNS)
-    ]
-    return "import, beyond LlamaIndex's", f"{min(times) * 1e3:.0f} ms", "", "50 ms"
+def _imports() -> list[Row]:
+    """Time imports in processes that have loaded LlamaIndex's core."""
+    rows = []
+    for name, (statement, limit) in IMPORTS.items():
+        code = [sys.executable, "-c", IMPORT.format(statement=statement)]
+        times = [
+            float(subprocess.run(code, capture_output=True, check=True, text=True).stdout) for _ in range(2 * RUNS)
+        ]
+        rows.append((name, f"{min(times) * 1e3:.1f} ms", "", limit))
+    return rows
 
 
 def _growing(name: str, sizes: Sequence[int], make: Callable[[int, int], Callable[[], object]]) -> list[Row]:

@@ -1,59 +1,151 @@
-"""Multi-turn RAG in LlamaIndex that finds the right passage."""
+"""Multi-turn RAG in LlamaIndex that finds the right passage.
+
+Importing the package loads nothing but this file: a module is loaded when a name of it is first used (PEP 562).
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
 
 from llama_index_condense_plus._version import __version__
-from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
-from llama_index_condense_plus.errors import (
-    AnswerTimeoutError,
-    CondensePlusError,
-    ConfigurationError,
-    ConversationBusyError,
-    InvalidMessageError,
-    MessageTooLongError,
-    RetrievalFailedError,
-)
-from llama_index_condense_plus.functions import clean_query, decide_rewrite, review_rewrite
-from llama_index_condense_plus.languages.base import Lexicon, register_lexicon
-from llama_index_condense_plus.observability.events import (
-    CondensePlusEvent,
-    FusionEvent,
-    QueryPlanEvent,
-    RewriteEvent,
-    TriggerDecisionEvent,
-    TurnEvent,
-    TurnProgressEvent,
-)
-from llama_index_condense_plus.observability.trace import CondenseTrace
-from llama_index_condense_plus.operations import Flow, Predict, Prediction, Race, RuleOutcome
-from llama_index_condense_plus.protocols import (
-    EntityExtractor,
-    FusionFunction,
-    Guard,
-    QueryPlanner,
-    RewriteCache,
-    Rewriter,
-    Trigger,
-)
-from llama_index_condense_plus.retrieval.fusion import FUSION_METHODS
-from llama_index_condense_plus.retrieval.retriever import PlanRetriever
-from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.types import (
-    Cue,
-    Edit,
-    Entity,
-    GuardVerdict,
-    HistoryWindow,
-    PlannedQuery,
-    QueryPlan,
-    QueryRole,
-    RankedList,
-    RewriteAttempt,
-    RewriteRequest,
-    RewriteResult,
-    RewriteStatus,
-    TriggerDecision,
-    TriggerReason,
-    WindowMessage,
-)
+
+if TYPE_CHECKING:
+    from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
+    from llama_index_condense_plus.errors import (
+        AnswerTimeoutError,
+        CondensePlusError,
+        ConfigurationError,
+        ConversationBusyError,
+        InvalidMessageError,
+        MessageTooLongError,
+        RetrievalFailedError,
+    )
+    from llama_index_condense_plus.functions import clean_query, decide_rewrite, review_rewrite
+    from llama_index_condense_plus.languages.base import Lexicon, register_lexicon
+    from llama_index_condense_plus.observability.events import (
+        CondensePlusEvent,
+        FusionEvent,
+        QueryPlanEvent,
+        RewriteEvent,
+        TriggerDecisionEvent,
+        TurnEvent,
+        TurnProgressEvent,
+    )
+    from llama_index_condense_plus.observability.trace import CondenseTrace
+    from llama_index_condense_plus.operations import Flow, Predict, Prediction, Race, RuleOutcome
+    from llama_index_condense_plus.protocols import (
+        EntityExtractor,
+        FusionFunction,
+        Guard,
+        QueryPlanner,
+        RewriteCache,
+        Rewriter,
+        Trigger,
+    )
+    from llama_index_condense_plus.retrieval.fusion import FUSION_METHODS
+    from llama_index_condense_plus.retrieval.retriever import PlanRetriever
+    from llama_index_condense_plus.settings import CondensePlusSettings
+    from llama_index_condense_plus.types import (
+        Cue,
+        Edit,
+        Entity,
+        GuardVerdict,
+        HistoryWindow,
+        PlannedQuery,
+        QueryPlan,
+        QueryRole,
+        RankedList,
+        RewriteAttempt,
+        RewriteRequest,
+        RewriteResult,
+        RewriteStatus,
+        TriggerDecision,
+        TriggerReason,
+        WindowMessage,
+    )
+
+_HOMES = {
+    "chat_engine": ("CondensePlusChatEngine",),
+    "errors": (
+        "AnswerTimeoutError",
+        "CondensePlusError",
+        "ConfigurationError",
+        "ConversationBusyError",
+        "InvalidMessageError",
+        "MessageTooLongError",
+        "RetrievalFailedError",
+    ),
+    "functions": (
+        "clean_query",
+        "decide_rewrite",
+        "review_rewrite",
+    ),
+    "languages.base": (
+        "Lexicon",
+        "register_lexicon",
+    ),
+    "observability.events": (
+        "CondensePlusEvent",
+        "FusionEvent",
+        "QueryPlanEvent",
+        "RewriteEvent",
+        "TriggerDecisionEvent",
+        "TurnEvent",
+        "TurnProgressEvent",
+    ),
+    "observability.trace": ("CondenseTrace",),
+    "operations": (
+        "Flow",
+        "Predict",
+        "Prediction",
+        "Race",
+        "RuleOutcome",
+    ),
+    "protocols": (
+        "EntityExtractor",
+        "FusionFunction",
+        "Guard",
+        "QueryPlanner",
+        "RewriteCache",
+        "Rewriter",
+        "Trigger",
+    ),
+    "retrieval.fusion": ("FUSION_METHODS",),
+    "retrieval.retriever": ("PlanRetriever",),
+    "settings": ("CondensePlusSettings",),
+    "types": (
+        "Cue",
+        "Edit",
+        "Entity",
+        "GuardVerdict",
+        "HistoryWindow",
+        "PlannedQuery",
+        "QueryPlan",
+        "QueryRole",
+        "RankedList",
+        "RewriteAttempt",
+        "RewriteRequest",
+        "RewriteResult",
+        "RewriteStatus",
+        "TriggerDecision",
+        "TriggerReason",
+        "WindowMessage",
+    ),
+}
+"""Module → the public names that it defines."""
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(_import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "FUSION_METHODS",

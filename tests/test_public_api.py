@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -35,9 +38,37 @@ def test_all_is_everything_that_the_package_imports() -> None:
     imported = {
         name
         for name, value in vars(package).items()
-        if not name.startswith("_") and not inspect.ismodule(value) and name != "annotations"
+        if not name.startswith("_") and not inspect.ismodule(value) and name != "TYPE_CHECKING"
     }
     assert imported == set(NAMES)
+
+
+def test_type_checkers_see_the_names_where_they_are_loaded_from() -> None:
+    declared = {
+        (node.module.removeprefix("llama_index_condense_plus."), alias.name)
+        for statement in ast.parse(Path(package.__file__ or "").read_text(encoding="utf-8")).body
+        if isinstance(statement, ast.If)
+        for node in statement.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+    loaded = {(module, name) for module, names in package._HOMES.items() for name in names}
+    assert declared == loaded
+    assert {name for _, name in loaded} == set(NAMES)
+
+
+def test_importing_the_package_loads_no_module_of_it() -> None:
+    code = (
+        "import sys, llama_index_condense_plus; print([m for m in sorted(sys.modules) if m.startswith('llama_index')])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
+    assert ast.literal_eval(shown) == ["llama_index_condense_plus", "llama_index_condense_plus._version"]
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'CondenseQuestion'"):
+        _ = package.CondenseQuestion
+    assert set(package.__all__) <= set(dir(package))
 
 
 @pytest.mark.parametrize("name", OBJECTS)
