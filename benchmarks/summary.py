@@ -29,7 +29,7 @@ from pydantic import PrivateAttr
 
 from benchmarks._data import table
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
-from llama_index_condense_plus.languages.text import content_tokens, fold
+from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.memory.summary import summary_block
 from llama_index_condense_plus.rewriting.cutting import estimate_tokens
 from llama_index_condense_plus.turn import keeping
@@ -63,7 +63,7 @@ REFRESH_S = 180.0
 
 
 class Words(BaseRetriever):
-    """Finds the passages that share most words with a query."""
+    """Finds the passages that share most pairs of characters with a query."""
 
     def __init__(self, texts: dict[str, Any]) -> None:
         super().__init__()
@@ -71,10 +71,15 @@ class Words(BaseRetriever):
         self.passages = {f"{n}/{k}": texts[k][1].format(name=n, n=17 * i + 20) for i, (n, k) in enumerate(facts)}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        asked = set(content_tokens(query_bundle.query_str))
-        scores = {key: float(len(asked & set(content_tokens(text)))) for key, text in self.passages.items()}
+        asked = _pairs(query_bundle.query_str)
+        scores = {key: float(len(asked & _pairs(text))) for key, text in self.passages.items()}
         best = sorted(scores, key=lambda key: -scores[key])[:3]
         return [NodeWithScore(node=TextNode(text=self.passages[key], id_=key), score=scores[key]) for key in best]
+
+
+def _pairs(text: str) -> set[str]:
+    folded = fold(text)
+    return {folded[i : i + 2] for i in range(len(folded) - 1)}
 
 
 class Quoting(CustomLLM):
