@@ -18,7 +18,7 @@ BUILD = .venv-build/bin
 CLEAN = .venv-wheel/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-otel test-openinference fuzz mutation coverage check format audit integration integration-hf bench docs pages matrix release clean
+.PHONY: help demo test test-otel test-openinference fuzz soak mutation coverage check format audit integration integration-hf bench docs pages matrix release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ coverage: .venv-mutation/.ready ## the fast tests' coverage of lines and branche
 	@$(FAULT)/python -c "import json; totals = json.load(open('.venv-mutation/coverage.json'))['totals']; \
 		print(f\"branches: {totals['percent_branches_covered']:.1f} %\")"
 
+soak: .venv-test/.ready ## 20,000 turns with faults in 50 conversations; ends with an error if memory grows or a turn is lost
+	@$(TEST)/python -W ignore benchmarks/soak.py $(ARGS)
+
 check: .venv-test/.ready ## ruff, mypy and the direction of imports
 	$(TEST)/ruff check .
 	$(TEST)/ruff format --check .
@@ -72,7 +75,7 @@ integration-hf: .venv-hf/.ready ## HuggingFaceEmbedding on a model that comes in
 	@$(HF)/python -m pytest -m huggingface $(ARGS)
 
 bench: .venv-bench/.ready ## every benchmark but training, tables on the screen; development data in CONDENSE_PLUS_DATA
-	@for script in $$(ls benchmarks/[!_]*.py | grep -v /train_); do \
+	@for script in $$(ls benchmarks/[!_]*.py | grep -v -e /train_ -e /soak); do \
 		echo "== $$script"; $(BENCH)/python "$$script" $(ARGS) || exit 1; done
 
 docs: .venv-docs/.ready ## the documentation, into site/
