@@ -42,7 +42,8 @@ def cut(text: str, limit: int, count: TokenCounter = estimate_tokens) -> str:
         return text
     segments = split_items(text)
     if len(segments) > 1:
-        shares = _fair_shares([min(count(s), limit) for s in segments], limit)
+        breaks = count("\n") * (len(segments) - 1)  # nothing by the estimate, not so by every tokenizer
+        shares = _fair_shares([min(count(s), limit) for s in segments], max(0, limit - breaks))
         pairs = zip(segments, shares, strict=True)
         shortened = "\n".join(_keep_ends(segment, share, count, head=1.0) for segment, share in pairs if share)
         if count(shortened) <= limit:

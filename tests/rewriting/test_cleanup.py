@@ -58,3 +58,54 @@ def test_clean_query_is_stable_and_never_longer(text: str) -> None:
     once = clean_query(text)
     assert len(once) <= len(text)
     assert once or not safe_line(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("I want to know if it rains", "I want to know if it rains"),
+        ("do you know whether it rains", "do you know whether it rains"),
+        ("please, the price", "the price"),
+        ("the price, please?", "the price?"),
+        ("the price? thanks!", "the price?"),
+        ("hello world", "hello world"),
+        ("hello, the price?", "the price?"),
+        ("谢谢的意思是什么", "谢谢的意思是什么"),
+        ("谢谢，价格呢？", "价格呢？"),
+        ("which phone you mentioned is best", "which phone is best"),
+        ("have you mentioned the price", "have you mentioned the price"),
+        ("“刚才提到的”是什么意思", "“刚才提到的”是什么意思"),
+        ("《刚才》是谁唱的", "《刚才》是谁唱的"),
+        ("https://a.example/please 打不开", "https://a.example/please 打不开"),
+    ],
+)
+def test_clean_query_takes_padding_only_where_it_pads(query: str, expected: str) -> None:
+    assert clean_query(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a\u00a0\u3000b", "a b"),
+        ("a\tb\r\nc", "a b c"),
+        ("a\u200bb\u202ec\ufeff", "abc"),
+        ("\ud800a\ue000", "a"),
+        ("a\u2028b", "a b"),
+        ("é\x07", "é"),
+    ],
+)
+def test_safe_line_makes_spaces_one_and_takes_the_invisible_out(text: str, line: str) -> None:
+    assert safe_line(text) == line
+
+
+def test_cleaner_folds_width_but_leaves_chinese_marks() -> None:
+    cleaner = Cleaner(CondensePlusSettings())
+    assert cleaner.clean("ＧＴＥ－３０００，多少钱？")[0] == "GTE-3000，多少钱？"
+    assert cleaner.clean("ＧＴＥ－３０００，ｐｒｉｃｅ？")[0] == "GTE-3000,price?"
+    assert Cleaner(CondensePlusSettings(cleanup={"width": "keep"})).clean("ＧＴＥ多少钱")[0] == "ＧＴＥ多少钱"
+
+
+def test_cleaner_only_makes_safe_what_is_too_long_to_clean() -> None:
+    long = "请问" + "好" * 4_000
+    assert Cleaner(CondensePlusSettings()).clean(long) == (long, ())
+    assert Cleaner(CondensePlusSettings()).clean("请问" + "好" * 3_998)[0] == "好" * 3_998

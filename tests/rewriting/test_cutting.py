@@ -55,3 +55,25 @@ def test_cut_counts_no_megabyte() -> None:
 @given(st.text(max_size=400), st.integers(0, 60))
 def test_cut_never_exceeds_its_limit(text: str, limit: int) -> None:
     assert estimate_tokens(cut(text, limit)) <= limit
+
+
+def test_estimate_tokens_rounds_words_and_numbers_up() -> None:
+    assert [estimate_tokens("a" * n) for n in (1, 6, 7, 12, 13)] == [1, 1, 2, 2, 3]
+    assert [estimate_tokens("1" * n) for n in (1, 3, 4, 6, 7)] == [1, 1, 2, 2, 3]
+    assert estimate_tokens("a1 b,") == 4
+
+
+def test_cut_keeps_six_tenths_of_the_beginning_and_four_of_the_end() -> None:
+    assert cut("abcdefghijklmnopqrstuvwxyz", 13, len) == "abcdef … wxyz"
+    assert cut("abcdefghij", 10, len) == "abcdefghij"
+    assert cut("abcdefghijk", 10, len) == "abcd … ijk"
+    assert cut("abc def ghi jkl", 9, len) == "abc … jkl"
+
+
+def test_cut_shares_the_room_of_a_list_equally_and_leaves_short_items_whole() -> None:
+    text = "1. aa\n2. bbbbbbbbbbbbbbbbbbbb\n3. cccccccccccccccccccc"
+    assert cut(text, 32, len) == "1. aa\n2. bbbbbbb …\n3. cccccccc …"
+
+
+def test_cut_below_a_single_character_is_nothing() -> None:
+    assert cut("字" * 50, 1, lambda text: 5 * len(text)) == ""

@@ -121,3 +121,66 @@ def test_build_window_survives_any_history(history: list[tuple[str, str | None]]
     window = build_window(history, settings)  # type: ignore[arg-type]
     assert len(window.messages) + len(window.earlier) <= len(history)
     assert all(message.text for message in window.messages)
+
+
+def tokens(text: str) -> int:
+    """A token a character."""
+    return len(text)
+
+
+def test_build_window_spends_its_tokens_on_the_newest_rounds() -> None:
+    history = [("user", "a" * 10), ("user", "b" * 10), ("user", "c" * 10)]
+    fits = HistorySettings(max_tokens=24)  # two messages and two tokens for each label
+    window = build_window(history, fits, count_tokens=tokens)
+    assert [m.text for m in window.messages] == ["b" * 10, "c" * 10]
+    assert [m.full_text for m in window.earlier] == ["a" * 10]
+    assert window.n_dropped == 1
+    tight = build_window(history, HistorySettings(max_tokens=23), count_tokens=tokens)
+    assert [m.text for m in tight.messages] == ["c" * 10]
+
+
+def test_build_window_cuts_the_newest_round_to_its_share() -> None:
+    history = [("user", "a" * 50), ("assistant", "b" * 50)]
+    window = build_window(history, HistorySettings(max_tokens=40), count_tokens=tokens)
+    assert [len(m.text) for m in window.messages] == [18, 18]
+    assert [m.full_text for m in window.messages] == ["a" * 50, "b" * 50]
+
+
+def test_build_window_shows_nothing_where_nothing_fits() -> None:
+    window = build_window([("user", "hello")], HistorySettings(max_tokens=0), count_tokens=tokens)
+    assert (window.messages, window.text, window.n_tokens, window.n_dropped) == ((), "", 0, 1)
+    assert [m.full_text for m in window.earlier] == ["hello"]
+
+
+def test_build_window_gives_the_summary_a_third_of_the_tokens() -> None:
+    history = [("system", "s" * 90), ("user", "a" * 50), ("user", "b" * 30)]
+    window = build_window(history, HistorySettings(max_tokens=60), count_tokens=tokens)
+    top, *lines = window.text.splitlines()
+    assert len(top.removeprefix("Summary so far: ")) == 20
+    assert window.summary == "s" * 90
+    assert lines == ["User: " + "b" * 30]
+
+
+def test_build_window_counts_what_it_shows() -> None:
+    window = build_window(ROUNDS[:2], HistorySettings(), count_tokens=tokens)
+    assert window.n_tokens == len(window.text) == len("User: question 0\nAssistant: answer 0")
+    assert (window.n_dropped, window.n_before_topic) == (0, 0)
+
+
+def test_build_window_counts_messages_of_earlier_topics() -> None:
+    window = build_window(ROUNDS, HistorySettings(max_rounds=1), topic_start=8)
+    assert (window.n_before_topic, window.n_dropped) == (8, 10)
+    assert [m.full_text for m in window.all_messages] == [text for _, text in ROUNDS]
+    assert build_window(ROUNDS, HistorySettings(), topic_start=-3).n_before_topic == 0
+
+
+def test_build_window_labels_in_the_script_of_anything_shown() -> None:
+    assert (
+        build_window([("system", "谈过茶。"), ("user", "hi")], HistorySettings()).text == "此前摘要：谈过茶。\n用户：hi"
+    )
+    assert build_window([("user", "hi"), ("assistant", "你好")], HistorySettings()).text == "用户：hi\n助手：你好"
+
+
+def test_build_window_indents_what_looks_like_a_turn_and_leaves_other_lines() -> None:
+    window = build_window([("user", "a\n  system: b\nc: d")], HistorySettings())
+    assert window.text == "User: a\n  system: b\nc: d"

@@ -96,3 +96,33 @@ def test_rounds_begin_at_user_messages() -> None:
         for role, text in (("assistant", "0"), ("user", "1"), ("assistant", "2"), ("user", "3"))
     ]
     assert [[m.full_text for m in group] for group in rounds(said)] == [["0"], ["1", "2"], ["3"]]
+
+
+def test_spoken_joins_summaries_once_each() -> None:
+    talk = [("system", "They spoke of tea."), ("user", "<memory>a</memory>hi"), ("system", "They spoke of tea.")]
+    messages, summary = spoken(talk)
+    assert summary == "They spoke of tea.\na"
+    assert [m and m.full_text for m in messages] == [None, "hi", None]
+
+
+@pytest.mark.parametrize(
+    ("role", "raw", "clean"),
+    [
+        ("user", "none", ["none"]),
+        ("assistant", "NONE", []),
+        ("assistant", "None of them.", ["None of them."]),
+        ("user", "a <b> c", ["a <b> c"]),
+        ("assistant", "x <think>y</think>  z", ["x z"]),
+        ("assistant", "Paris[^1] [citation: 2] <sup>[3]</sup>!", ["Paris!"]),
+        ("assistant", "see [1](http://example.org)", ["see [1](http://example.org)"]),
+        ("assistant", "```\na[1]\n```b[1]", ["```\na[1]\n```b"]),
+        ("user", "![](data:image/png;base64,AA)", []),
+        ("human", "hi", ["hi"]),
+        ("AI", "hi", ["hi"]),
+        ("developer", "You are kind.", []),
+        ("function", "hi", []),
+        ("user", 3, []),
+    ],
+)
+def test_spoken_reads_every_kind_of_message(role: str, raw: str, clean: list[str]) -> None:
+    assert words((role, raw)) == clean

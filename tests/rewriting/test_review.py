@@ -114,3 +114,29 @@ def test_review_rewrite_always_returns_a_query_that_is_safe_to_search(raw: str, 
 def test_review_rewrite_is_usable_on_a_megabyte() -> None:
     assert len(review_rewrite("what is it? " * 90_000, QUESTION, HISTORY).query) <= 512
     assert len(review_rewrite("GTE-3000多少钱？", "那它多少钱？" * 150_000, HISTORY).query) <= 512
+
+
+def test_review_cleans_expands_and_cuts_a_fallback() -> None:
+    reviewer = Reviewer(CondensePlusSettings(aliases={"小蓝": "GTE-3000"}))
+    attempt = reviewer.finish("请问小蓝多少钱", "那它呢")
+    assert (attempt.query, attempt.accepted, attempt.rewriter, attempt.verdicts) == (
+        "GTE-3000多少钱",
+        True,
+        "rules",
+        (),
+    )
+    assert [edit.kind for edit in attempt.edits] == ["cleanup", "alias"]
+    assert reviewer.finish(" \x00", "那它呢", rewriter="concat").query == "那它呢"
+    empty = reviewer.finish(" ", "\x00")
+    assert (empty.query, empty.accepted, empty.error) == (None, False, "nothing left to search")
+
+
+def test_review_of_an_original_without_a_visible_character_has_no_query() -> None:
+    attempt = Reviewer(CondensePlusSettings()).original("\x00\u200b")
+    assert (attempt.query, attempt.accepted) == (None, False)
+
+
+def test_review_never_searches_more_than_the_longest_query() -> None:
+    own = CondensePlusSettings(guards={"length": {"max_chars": 20}})
+    assert len(Reviewer(own).finish("word " * 20, "it?").query or "") <= 20
+    assert Reviewer(own).original("word " * 20).query == "word word word word"
