@@ -7,6 +7,14 @@ from functools import cache, lru_cache
 from llama_index_condense_plus.languages.rarity import rarity_classes
 
 _DOUBLED = "bdfgmnprt"
+_POSSESSIVES = ("'s", "’s", "'", "’")
+_SHORTEST = 4
+"""Letters of the shortest word that has an ending."""
+
+
+def singular(word: str) -> str:
+    """Return a lower-case English word without possessive and plural ending."""
+    return _without_plural(_without_possessive(word))
 
 
 @lru_cache(maxsize=16_384)
@@ -15,25 +23,32 @@ def stem(word: str) -> str:
 
     It joins what retrieval and guards must not tell apart (plans, plan, planned) and need not be a word itself.
     """
-    for ending in ("'s", "’s", "'", "’"):
-        if word.endswith(ending) and len(word) > len(ending):
-            word = word[: -len(ending)]
-            break
-    if not word.isalpha() or len(word) < 4:  # noqa: PLR2004
+    word = _without_possessive(word)
+    if not word.isalpha() or len(word) < _SHORTEST:
         return word
-    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004
-        word = word[:-3] + "y"
-    elif word.endswith(("ches", "shes", "sses", "xes", "zes")):
-        word = word[:-2]
-    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
+    word = _without_plural(word)
     for ending in ("ing", "ed", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:  # noqa: PLR2004
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST - 1:
             word = word[: -len(ending)]
             if word[-1] == word[-2] and word[-1] in _DOUBLED:
                 word = word[:-1]
             break
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word  # noqa: PLR2004
+    return word[:-1] if word.endswith("e") and len(word) >= _SHORTEST else word
+
+
+def _without_possessive(word: str) -> str:
+    ending = next((end for end in _POSSESSIVES if word.endswith(end) and len(word) > len(end)), "")
+    return word.removesuffix(ending)
+
+
+def _without_plural(word: str) -> str:
+    if len(word) < _SHORTEST:
+        return word
+    if word.endswith("ies") and len(word) > _SHORTEST:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "sses", "xes", "zes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
 @cache

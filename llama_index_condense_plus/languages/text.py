@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from llama_index_condense_plus.languages.en import FUNCTION_WORDS as ENGLISH
 from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.zh import FUNCTION_WORDS as CHINESE
+
+T = TypeVar("T")
 
 MAX_CHARS = 20_000
 """Longer texts are analysed in their first and last halves of this size: no reference needs more."""
 
+LONG_CHARS = 1_000
+"""Texts beyond it take some 100 kB each in a cache once they are tokenised."""
+MANY, FEW = 4096, 128
+"""Short and long texts that a cache remembers."""
+
 FUNCTION_TAGS = frozenset("rucpyeohk")
 """First letters of jieba's tags of pronouns, particles, conjunctions, prepositions, interjections and affixes."""
-MIN_STEM = 3
-"""English words of up to this many letters are not stemmed."""
 
 _HAN_CLASS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LATIN = r"A-Za-z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
@@ -86,7 +92,18 @@ def _tagger() -> Callable[[str], list[tuple[str, str]]]:
     return tag
 
 
-@lru_cache(maxsize=4096)
+def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
+    """Cache what a function makes of texts, but only ``FEW`` long ones: whoever writes much fills no memory."""
+    short, long = lru_cache(maxsize=MANY)(function), lru_cache(maxsize=FEW)(function)
+
+    @wraps(function)
+    def look_up(text: str) -> T:
+        return short(text) if len(text) <= LONG_CHARS else long(text)
+
+    return look_up
+
+
+@remembered
 def _tokenize(text: str) -> tuple[Token, ...]:
     found: list[Token] = []
     for match in _PIECES.finditer(text):
@@ -106,17 +123,6 @@ def _tokenize(text: str) -> tuple[Token, ...]:
     return tuple(found)
 
 
-def stem(word: str) -> str:
-    """Return a folded English word without possessive and plural ending."""
-    if word.endswith(("'s", "’s")):
-        word = word[:-2]
-    if len(word) > MIN_STEM and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        if word.endswith("ies"):
-            return word[:-3] + "y"
-        return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zes")) else word[:-1]
-    return word
-
-
 def content_tokens(text: str) -> tuple[str, ...]:
     """Return the folded content words of a text in order, repetitions kept.
 
@@ -125,14 +131,14 @@ def content_tokens(text: str) -> tuple[str, ...]:
     return _content_tokens(clip(text))
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _content_tokens(text: str) -> tuple[str, ...]:
     found = []
     for word, _, pos in _tokenize(text):
         if pos == "eng":
             folded = fold(word).replace("’", "'")
             if folded not in ENGLISH:
-                found.append(stem(folded))
+                found.append(singular(folded))
         elif pos == "m" or (pos[0] not in FUNCTION_TAGS and pos != "x"):
             folded = fold(word)
             if folded not in CHINESE:

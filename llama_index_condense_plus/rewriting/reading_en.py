@@ -21,7 +21,8 @@ from llama_index_condense_plus.languages.en_grammar import (
     WH,
 )
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import Token, stem, tokenize
+from llama_index_condense_plus.languages.stems import singular
+from llama_index_condense_plus.languages.text import Token, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
 from llama_index_condense_plus.rewriting.phrasebook import Hit, Phrasebook
 from llama_index_condense_plus.rewriting.reading import (
@@ -67,7 +68,7 @@ def read_english(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
     capitals = _capitals_tell(tokens)
     classes = _classes(tokens, lower, lexicon, quoted, capitals)
     ranks = rarity_classes("en")
-    words = tuple(stem(word) if kind in "nac" else word for word, kind in zip(lower, classes, strict=True))
+    words = tuple(singular(word) if kind in "nac" else word for word, kind in zip(lower, classes, strict=True))
     rarity = tuple(
         min(ranks.get(word, RAREST), ranks.get(stemmed, RAREST)) if kind in "nac" else 0
         for word, stemmed, kind in zip(lower, words, classes, strict=True)
@@ -159,7 +160,7 @@ def _classes(
             found.append(QUESTION)
         elif word in lexicon.function_words:
             found.append(FUNCTION)
-        elif word in ATTRIBUTES_EN or stem(word) in ATTRIBUTES_EN:
+        elif word in ATTRIBUTES_EN or singular(word) in ATTRIBUTES_EN:
             found.append(ATTRIBUTE)
         else:
             found.append(CONTENT)
