@@ -68,13 +68,15 @@ def asking_sentence(text: str) -> str:
     for at in range(len(parts) - 1, -1, -1):
         if asks(parts[at]):
             start = at
-            while start > 0 and not features(" ".join(parts[start : at + 1])).words:
+            while start > max(0, at - _MAX_LENT) and not features(" ".join(parts[start : at + 1])).words:
                 start -= 1
             return " ".join(parts[start : at + 1])
     return text
 
 
 _MAX_SPLIT = 4_000
+_MAX_LENT = 4
+"""Parts before the asking one that may lend it content: reading on would cost a long repetition its square."""
 
 
 def _stands_alone(clause: str) -> bool:
@@ -94,6 +96,8 @@ def asking_clause(text: str) -> str:
     parts = _CLAUSE.findall(sentence)
     last = next((i for i in range(len(parts) - 1, -1, -1) if asks(parts[i])), len(parts) - 1)
     start = last
-    while start > 0 and (not _stands_alone("".join(parts[start : last + 1])) or _CONDITION.search(parts[start - 1])):
+    while start > max(0, last - 2 * _MAX_LENT) and (
+        not _stands_alone("".join(parts[start : last + 1])) or _CONDITION.search(parts[start - 1])
+    ):
         start -= 1
     return "".join(parts[start : last + 1])
