@@ -9,6 +9,7 @@ from functools import lru_cache
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
 from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.languages.text import FEW, LONG_CHARS
 from llama_index_condense_plus.types import WindowMessage
 
 _ROLES = {
@@ -71,7 +72,8 @@ def spoken(history: Iterable[ChatMessage | tuple[str, str | None]]) -> tuple[lis
     messages: list[WindowMessage | None] = []
     summaries: list[str] = []
     for item in history:
-        message, summary = _usable(*role_and_text(item))
+        role, text = role_and_text(item)
+        message, summary = _usable(role, text) if len(text) <= LONG_CHARS else _usable_long(role, text)
         messages.append(message)
         if summary:
             summaries.append(summary)
@@ -106,6 +108,9 @@ def _usable(role: str, raw: str) -> tuple[WindowMessage | None, str]:
     if not text or (role == "assistant" and text.casefold() in _NO_ANSWER):
         return None, summary
     return WindowMessage(role=role, full_text=text, text=""), summary
+
+
+_usable_long = lru_cache(maxsize=FEW)(_usable.__wrapped__)
 
 
 def _tidy(text: str) -> str:

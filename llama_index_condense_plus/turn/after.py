@@ -36,7 +36,7 @@ class AfterTurn:
         if trace.window and not trace.decision.rewrite and self.chance() < self.shadow_rate:
             try:
                 workers.spawn(lambda: self._shadow(trace, conversation.key), "shadow")
-            except workers.WorkersExhaustedError:
+            except (workers.WorkersExhaustedError, RuntimeError):  # the turn is stored, and must not fail any more
                 logger.debug("No shadow rewrite: too many calls are running")
 
     def _shadow(self, trace: CondenseTrace, key: str) -> None:

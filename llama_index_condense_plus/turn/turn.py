@@ -102,8 +102,8 @@ class Turn:
             delivered = yield from self._deliver(response, source, trace, commit)
             return delivered
         finally:
-            if finder is not None and delivered is None:
-                finder.cancel()
+            if finder is not None:
+                finder.cancel()  # what is still under way is not needed any more
             if commit is not None and not (delivered is not None and self.request.streaming):
                 commit.abandon()
 

@@ -113,3 +113,14 @@ def test_earlier_turns_take_no_more_than_their_share_of_the_context(context_wind
     assert shown[-1].role is MessageRole.ASSISTANT
     assert len(recent_turns(window, 3)) == 6
     assert recent_turns(window, 0, context_window) == []
+
+
+def test_long_texts_do_not_fill_the_memory() -> None:
+    calls: list[str] = []
+    measure = text.remembered(lambda words: (calls.append(words), len(words))[1])
+    long = [str(number) * 1_001 for number in range(text.FEW + 1)]
+    for words in (*long, *long[-1:], *long[:1]):
+        assert measure(words) == len(words)
+    assert len(calls) == text.FEW + 2  # the newest are remembered, the oldest is not
+    assert measure("short") == measure("short") == 5
+    assert calls.count("short") == 1
