@@ -202,6 +202,11 @@ class RewriteAttempt:
     elapsed_s: float = 0.0
     """Time of the attempt in seconds."""
 
+    @property
+    def leaves_reference(self) -> bool:
+        """True if a pronoun or another reference was left in place."""
+        return any(v.guard == "unresolved_reference" and not v.passed for v in self.verdicts)
+
 
 @dataclass(frozen=True, slots=True)
 class RewriteResult:

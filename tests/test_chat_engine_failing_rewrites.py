@@ -235,3 +235,24 @@ def test_rewriter_object_of_ones_own_that_blocks_is_left_at_its_deadline(make_en
         own.released.set()
     assert reply.response.trace.rewrite.attempts[0].error == "timeout"
     assert reply.response.trace.rewrite.rewriter == "rules"
+
+
+def test_rewrite_that_leaves_a_reference_goes_on_with_the_rules(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    llm.rewrite = "What is its price?"
+    result = mode.ask(make_engine(), "and its price?").response.trace.rewrite
+    assert [(a.rewriter, a.accepted, a.leaves_reference) for a in result.attempts] == [
+        ("llm", False, True),
+        ("rules", True, False),
+    ]
+    assert "GTE-3000" in result.query
+
+
+def test_rewrite_that_leaves_a_reference_is_kept_where_nothing_resolves_it(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    llm.rewrite = "What is its price?"
+    result = mode.ask(make_engine(rewrite={"chain": ["llm", "original"]}), "and its price?").response.trace.rewrite
+    assert (result.query, result.rewriter) == ("What is its price?", "llm")
+    assert [a.accepted for a in result.attempts] == [True]

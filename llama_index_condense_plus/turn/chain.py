@@ -51,24 +51,31 @@ class RewriteChain:
         self._started = pipeline.clock()
         self._attempts: list[RewriteAttempt] = []
         self._cache_hit = False
+        self._from_cache = False
         self._cache_key: str | None = None
         self._prompt_hash = ""
         self._flight: Flight | None = None
 
     def run(self) -> Flow[RewriteResult]:
-        """Try each rewriter until one is accepted; fails open to the user's own words."""
+        """Try each rewriter until one is accepted; fails open to the user's own words.
+
+        An accepted rewrite that leaves a reference in place is taken only if no later rewriter resolves it.
+        """
+        unresolved: RewriteAttempt | None = None
         for rewriter in self._pipeline.rewriters:
             try:
                 attempt = yield from self._attempt(rewriter)
                 self._attempts.append(attempt)
                 if attempt.accepted:
                     yield from self._store(attempt)
-                    return self._result(attempt)
             finally:
                 self._land(None)
+            if attempt.accepted and not attempt.leaves_reference:
+                return self._result(attempt)
+            unresolved = unresolved or (attempt if attempt.accepted else None)
             if attempt.ambiguous and self._pipeline.settings.rewrite.on_ambiguous == "ask":
                 break
-        return self._result(None)
+        return self._result(unresolved)
 
     def _attempt(self, rewriter: Rewriter) -> Flow[RewriteAttempt]:
         began = self._pipeline.clock()
@@ -138,7 +145,7 @@ class RewriteChain:
             if cached is None and self._keep:
                 cached = yield from self._share(self._cache_key)
             if cached is not None:
-                self._cache_hit = True
+                self._cache_hit = self._from_cache = True
                 return Prediction(cached)
         left = self._left()
         if left is not None and left <= 0:
@@ -215,11 +222,11 @@ class RewriteChain:
                 query=accepted.query,
                 status=RewriteStatus.UNCHANGED if same else RewriteStatus.REWRITTEN,
                 rewriter=accepted.rewriter,
-                attempts=(*self._attempts[:-1], accepted),
+                attempts=tuple(replace(a, accepted=a is accepted) for a in self._attempts),
                 verdicts=accepted.verdicts,
                 ambiguous=ambiguous,
                 edits=accepted.edits,
-                cache_hit=self._cache_hit,
+                cache_hit=self._from_cache,
                 elapsed_s=elapsed_s,
                 language=language,
             )
