@@ -90,9 +90,12 @@ class Chain:
         return (finished and finished.query) or request.message
 
     def reviewed(self, request: RewriteRequest, raw: str) -> str:
-        """Return a raw rewrite that passed the guards, else the rules' query."""
+        """Return a raw rewrite that passed the guards and left no reference that the rules resolve, else theirs."""
         attempt = self._reviewer.review(raw, request.message, request.window)
-        return attempt.query if attempt.accepted and attempt.query else self.rules(request)
+        if attempt.accepted and attempt.query:
+            resolves = attempt.leaves_reference and self._rules.outcome(request).text
+            return self.rules(request) if resolves else attempt.query
+        return self.rules(request)
 
     def model(self, request: RewriteRequest) -> str | None:
         """Return the raw answer of the model to our prompt."""
