@@ -111,6 +111,8 @@ class RewriteChain:
         if produced is None:
             return RewriteAttempt(name, "", error="declined")
         prediction = produced if isinstance(produced, Prediction) else Prediction(produced)
+        if not isinstance(prediction.text, str):  # a rewriter or cache of the user's own
+            return RewriteAttempt(name, "", error="TypeError")
         if name == "stock":
             return RewriteAttempt(
                 name, prediction.text, prediction.text or None, accepted=bool(prediction.text.strip())

@@ -115,13 +115,18 @@ class Finder:
         return Found(window, decision, result, plan, self.prefetched, self.timings, self.warnings)
 
     def _window(self, history: Sequence[ChatMessage], topic_start: int) -> HistoryWindow:
-        return build_window(
-            history,
-            self.pipeline.settings.history,
-            extractor=self.pipeline.extractor,
-            count_tokens=self.pipeline.count_tokens,
-            topic_start=topic_start,
-        )
+        settings, own = self.pipeline.settings.history, self.pipeline
+        try:
+            return build_window(
+                history,
+                settings,
+                extractor=own.extractor,
+                count_tokens=own.count_tokens,
+                topic_start=topic_start,
+            )
+        except Exception as error:  # noqa: BLE001 - parts of the user's own must not end the turn
+            self.warnings.append(f"entity extractor or token counter failed: {type(error).__name__}")
+            return build_window(history, settings, topic_start=topic_start)
 
     def cancel(self) -> None:
         """Drop the prefetched retrieval: the turn ends early."""
