@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import rarity_classes
+from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.rewriting.han_names import Span, entity_words
 from llama_index_condense_plus.types import Entity
@@ -77,6 +79,12 @@ def _framed(words: str, start: int) -> tuple[int, int] | None:
     content = [word for word in folded if word not in STOP]
     if not content or folded[0] in STOP or folded[-1] in STOP:
         return None
+    if len(folded) == 1 and singular(folded[0]) in ATTRIBUTES_EN:
+        return None  # "what is the price": of what
+    head, _, owner = words.partition(" of ")
+    if owner and singular(fold(head.split()[-1])) in ATTRIBUTES_EN:
+        start += len(head) + len(" of ")  # "the steps of offboarding"
+        words = owner
     capitals = [word for word in words.split()[1:] if word[:1].isupper()]
     if capitals and any(word.islower() and word not in STOP for word in words.split()):
         return None  # "origins of the Justice League": the capitals are the name

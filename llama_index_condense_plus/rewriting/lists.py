@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from llama_index_condense_plus.languages.patterns import regex
@@ -15,7 +16,7 @@ _INLINE_MARKS = (
     regex(r"(?:(?<=\s)|(?<=[:：;；,，。.!！])|^)(?:\(?\d{1,2}[.)、）]|[（(]\d{1,2}[)）])(?!\d)\s*"),
     regex(r"[①-⑳]\s*"),
     regex(r"第[一二三四五六七八九十][种个点步条项款类](?:方案|方法|办法|选择)?[:：,，是]*\s*"),
-    regex(r"(?:(?<=[:：;；,，。])|^)[一二三四五六七八九]是\s*"),
+    regex(r"(?:(?<=[:：;；,，。])|^)[一二三四五六七八九][是、.．]\s*"),
     regex(r"(?:(?<=[:：;；,，。])|^)(?:首先|其次|再次|最后|第[一二三四五六七八九])[是,，:：]?\s*"),
     regex(r"\b(?:first|second|third|fourth|fifth)(?:ly)?[,:]\s*", re.IGNORECASE),
 )
@@ -27,6 +28,10 @@ _LEAD = regex(r"^.*?(?:包括|分别是|比如|例如|如|有|是|推荐|为|：
 _TAIL = regex(r"(?:等等?|这?[两三四五六七八九几]?[种个款部首类].*)$")
 _END = regex(r"[;；。.,，\s]+$")
 _MIN_ITEMS = 2
+_RULE = regex(r"^\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_NAME_END = regex(r"[:：。;；（(]|[，,](?=\S{6})|, | [-–—] |，| (?:is|are|was|costs?|takes?|has|have) ")
+MAX_ITEM_CHARS = 40
+"""A list item is named by its head, up to this many characters."""
 
 
 def split_items(text: str) -> list[str]:
@@ -47,12 +52,16 @@ def split_items(text: str) -> list[str]:
 def list_items(text: str) -> tuple[str, ...]:
     """Return the items of the text's list without their marks, in order; empty if there is none.
 
-    Lists on lines come first, then numbered ones inside a sentence, then enumerations ("A、B和C", "A, B and C").
+    Lists on lines come first, then the rows of a Markdown table (``name: cell, cell``), then numbered ones inside a
+    sentence, then enumerations ("A、B和C", "A, B and C").
     """
     lines = [line.strip() for line in text.split("\n")]
     marked = [_END.sub("", _LINE_ITEM.sub("", line)) for line in lines if _LINE_ITEM.match(line)]
     if len(marked) >= _MIN_ITEMS:
         return tuple(item for item in marked if item)
+    rows = table_rows(lines)
+    if len(rows) >= _MIN_ITEMS:
+        return rows
     for mark in _INLINE_MARKS:
         parts = mark.split(text)[1:]
         items = [_END.sub("", part.split("\n")[0].split("。")[0]) for part in parts]
@@ -60,6 +69,25 @@ def list_items(text: str) -> tuple[str, ...]:
         if len(items) >= _MIN_ITEMS:
             return tuple(items)
     return _enumeration(text)
+
+
+def table_rows(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the rows under the first Markdown table's rule, each as its first cell with the others behind it."""
+    rule = next((index for index, line in enumerate(lines) if _RULE.match(line)), None)
+    if rule is None:
+        return ()
+    rows: list[str] = []
+    for line in lines[rule + 1 :]:
+        if "|" not in line:
+            break
+        cells = [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
+        rows.append(f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0])
+    return tuple(rows)
+
+
+def item_name(item: str) -> str:
+    """Return the head that names a list item: "Basic" of "Basic: $9 a month"."""
+    return _NAME_END.split(item, maxsplit=1)[0].strip(" *`")[:MAX_ITEM_CHARS]
 
 
 def _enumeration(text: str) -> tuple[str, ...]:

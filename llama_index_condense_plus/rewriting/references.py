@@ -47,7 +47,7 @@ _CLASS = "|".join(sorted(map(re.escape, _ZH["classes"]), key=len, reverse=True))
 _HAN = regex(
     rf"(?P<ordinal>(?<!的)(?:第(?P<n>[一二三四五六七八九十1-9])(?:{_MEASURE}|点|步)(?:{_CLASS})?|最后一{_MEASURE})|前者|后者)"
     rf"|(?P<plural>[它他她]们|[这那](?:些|几{_MEASURE}|两{_MEASURE}|俩)(?:{_CLASS})?)"
-    rf"|(?P<noun>(?:[这那]{_MEASURE}|[该此本])(?P<class>{_CLASS}))"
+    rf"|(?P<noun>(?:[这那]{_MEASURE}?|[该此本])(?P<class>{_CLASS}))"
     rf"|(?P<place>[这那](?:里(?!面)|[儿边])|当地|该处|此地)"
     rf"|(?P<measure>[这那]{_MEASURE})"
     r"|(?P<person>[他她])|(?P<thing>它|[这那]里面|其|此(?=[的是])|这(?=[是的款])|那(?=是))"
@@ -57,7 +57,8 @@ _LATIN = regex(
     r"|the (?P<m>former|latter))"
     r"|(?P<plural>they|them|their|theirs|these|those|both of them)"
     r"|(?P<person>he|him|his|she|her|hers)"
-    r"|(?P<place>there(?! (?:is|are|was|were|any|a|be|have|has)\b))"
+    r"|(?P<place>(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )(?<!been )"
+    r"there(?! (?:is|are|was|were|any|a|be|have|has)\b))"
     r"|(?P<thing>(?:this|that)(?: one)?(?= \w)|it|its|this|that|the same))\b",
     re.IGNORECASE,
 )

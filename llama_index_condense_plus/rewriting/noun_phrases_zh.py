@@ -1,0 +1,128 @@
+"""Finding the noun phrases of a Chinese question with jieba's tags, which are often wrong about rare words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
+from llama_index_condense_plus.languages.text import Token, simplify, tokenize
+from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
+from llama_index_condense_plus.rewriting.han_names import entity_words
+from llama_index_condense_plus.rewriting.phrase import NounPhrase
+
+_WORDS = follow_up_words("zh")
+ATTRIBUTES = ATTRIBUTES_ZH | frozenset(_WORDS["attributes"])
+"""Nouns that belong to something: 价格 asks 什么的价格."""
+_LEADS = frozenset(entity_words()["zh"]["lead"])
+_NO_VERBS = frozenset(_WORDS["light_verbs"]) | frozenset(entity_words()["zh"]["frame_verbs"])
+_FRAMES = regex(rf"^(?:{either([*_WORDS['light_verbs'], *entity_words()['zh']['frame_verbs'], *_LEADS])})+")
+_CUT = regex(
+    rf"{either(_WORDS['asking'])}|[，,。？?！!；;：:、\n\t\u3000（）()]+|(?<![还但就于总只可凡都老])是(?![非])|有(?=什么|哪|多少|几)|[啊呀嘛哦噢呗啦]|吧(?=[，。？?！!]|$)|《[^》]{{1,60}}》"
+)
+_TITLE = regex(r"《([^》]{1,60})》")
+_NOMINAL = frozenset(
+    {"n", "ng", "nr", "nrt", "nrfg", "ns", "nt", "nz", "vn", "an", "j", "l", "i", "b", "eng", "zg", "z", "s"}
+)
+_NAMES = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz", "eng"})
+_YEAR = regex(r"(?:\d{4}|[一二三四五六七八九零〇]{4})年(?:第?[一二三四1-4]季度|\d{1,2}月|上半年|下半年)?")
+
+
+@lru_cache(maxsize=4096)
+def chinese_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
+    """Return the noun phrases of a text in order; what stands on both sides of 的 are two."""
+    return tuple(_phrases(text))
+
+
+def is_place(words: str) -> bool:
+    """Return True for a phrase that ends in the name of a place."""
+    return tokenize(words)[-1].pos in ("ns", "s")
+
+
+def _phrases(text: str) -> Iterator[NounPhrase]:
+    at = 0
+    for match in [*_CUT.finditer(text), None]:
+        stop = match.start() if match else len(text)
+        if stop > at:
+            yield from _within(text[at:stop], at)
+        if match:
+            at = match.end()
+            title = _TITLE.match(match.group())
+            if title:
+                yield NounPhrase(title.group(1), match.start() + 1, "name")
+
+
+def _within(piece: str, offset: int) -> Iterator[NounPhrase]:
+    """Yield the phrases of a stretch without words that ask."""
+    years = [match.span() for match in _YEAR.finditer(piece)]
+    for start, end in years:
+        yield NounPhrase(piece[start:end], offset + start, "time")
+    tokens = [t for t in tokenize(piece) if not any(s <= t.start < e for s, e in years)]
+    run: list[Token] = []
+    for index, token in enumerate(tokens):
+        if run and not _joined(run[-1], token):
+            yield from _phrase(run, piece, offset)
+            run = []
+        if _fits(tokens, index, run):
+            run.append(token)
+        elif run:
+            yield from _phrase(run, piece, offset)
+            run = []
+    yield from _phrase(run, piece, offset)
+
+
+def _joined(left: Token, right: Token) -> bool:
+    """Return True for words that touch, and for Latin ones after a space (星野 S9, Mate 60 Pro)."""
+    gap = right.start - left.start - len(left.text)
+    return gap == 0 or (gap == 1 and right.text.isascii())
+
+
+def _fits(tokens: list[Token], index: int, run: list[Token]) -> bool:
+    token = tokens[index]
+    words, pos = token.text, token.pos
+    if simplify(words) in _LEADS or simplify(words) in _NO_VERBS:
+        return False
+    if simplify(words) in ATTRIBUTES or pos in _NOMINAL or (pos == "t" and not run) or (words in "·•・" and run):
+        return True
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    if following and (following.start != token.start + len(words) or following.text in _NO_VERBS):
+        following = None
+    nominal = following is not None and following.pos in _NOMINAL
+    if pos in ("m", "mq"):
+        return bool(run and run[-1].pos in _NAMES) or (nominal and words.isascii()) or words[-1:] in "号代"
+    if pos == "v":
+        return (index == 0 and _rarity(words) == RAREST and len(words) > 1) or _verb_fits(words, following, run)
+    return (pos == "a" and nominal and not run) or (pos == "q" and bool(run))
+
+
+def _verb_fits(words: str, following: Token | None, run: list[Token]) -> bool:
+    """Return True for a verb inside a phrase: 制冷 of 制冷功率, and 退款 of 网课退款政策."""
+    if following is None or len(words) == 1:
+        return False
+    attribute = following.text in ATTRIBUTES
+    return attribute if run or following.pos == "v" else following.pos in _NOMINAL
+
+
+def _rarity(words: str) -> int:
+    return rarity_classes("zh").get(simplify(words), RAREST)
+
+
+def _phrase(run: list[Token], piece: str, offset: int) -> Iterator[NounPhrase]:
+    if not run:
+        return
+    words, start = piece[run[0].start : run[-1].start + len(run[-1].text)], run[0].start + offset
+    lead = _FRAMES.match(words)
+    if lead and 0 < lead.end() < len(words) and len(run) == 1:
+        words, start = words[lead.end() :], start + lead.end()
+    if all(t.pos == "t" for t in run):
+        kind = "time"
+    elif words[0].isdigit() and not any(t.pos == "eng" for t in run):
+        kind = "number"
+    elif simplify(words) in ATTRIBUTES:
+        kind = "attribute"
+    else:
+        kind = "name" if any(t.pos in _NAMES or _rarity(t.text) == RAREST for t in run) else "term"
+    if len(words) > 1:
+        yield NounPhrase(words, start, kind)
