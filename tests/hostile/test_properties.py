@@ -15,6 +15,7 @@ from llama_index_condense_plus import CondensePlusChatEngine, InvalidMessageErro
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from tests.fakes import ScriptedLLM, query_engine
 from tests.hostile.texts import PIECES, asked_text, hostile_text
+from tests.modes import MODES, Mode
 
 FEW = settings(
     max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
@@ -45,13 +46,15 @@ def check(trace: CondenseTrace) -> None:
     json.loads(json.dumps(trace.to_dict(), ensure_ascii=True))
 
 
-def ask(engine: CondensePlusChatEngine, message: str) -> None:
-    before = len(engine.chat_history)
+def ask(engine: CondensePlusChatEngine, message: str, name: str) -> None:
+    before, mode = len(engine.chat_history), Mode(name)
     try:
-        response = engine.chat(message)
+        response = mode.ask(engine, message).response
     except InvalidMessageError:
         assert len(engine.chat_history) == before
         return
+    finally:
+        mode.close()
     trace = engine.trace_of(response)
     assert trace is not None
     check(trace)
@@ -61,18 +64,21 @@ def ask(engine: CondensePlusChatEngine, message: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", MODES)
 @FEW
-@given(asked_text, st.lists(hostile_text, max_size=4), hostile_text)
-@example("it", ["\ud800", "\ud800"], "\ud800")
-@example("{question}", ["{chat_history}", "{}"], "{0}")
-def test_engine_searches_clean_text_whatever_is_said(message: str, said: list[str], rewrite: str) -> None:
-    ask(engine_with(rewrite, conversation(*said)), message)
+@given(message=asked_text, said=st.lists(hostile_text, max_size=4), rewrite=hostile_text)
+@example(message="it", said=["\ud800", "\ud800"], rewrite="\ud800")
+@example(message="{question}", said=["{chat_history}", "{}"], rewrite="{0}")
+def test_engine_searches_clean_text_whatever_is_said(name: str, message: str, said: list[str], rewrite: str) -> None:
+    ask(engine_with(rewrite, conversation(*said)), message, name)
 
 
-@pytest.mark.parametrize("piece", [piece for piece in PIECES if piece.strip()], ids=ascii)
-def test_engine_takes_each_piece_as_message_history_and_rewrite(piece: str) -> None:
-    ask(engine_with(piece, conversation("What is the GTE-3000?", f"A printer. {piece}")), f"And its price? {piece}")
-    ask(engine_with(piece, conversation(piece, piece)), piece)
+@pytest.mark.parametrize("number", range(len(PIECES)), ids=[ascii(piece) for piece in PIECES])
+def test_engine_takes_each_piece_as_message_history_and_rewrite(number: int) -> None:
+    piece, name = PIECES[number], MODES[number % len(MODES)]
+    talk = conversation("What is the GTE-3000?", f"A printer. {piece}")
+    ask(engine_with(piece, talk), f"And its price? {piece}", name)
+    ask(engine_with(piece, conversation(piece, piece)), piece, name)
 
 
 @pytest.mark.parametrize("unit", ["a ", "{", "1. x\n", "\u202e", "(", "GTE-3000 ", "“", "不", "https://a.b/"])
