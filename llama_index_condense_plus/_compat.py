@@ -257,7 +257,7 @@ async def engine_of(chat_store: SQLAlchemyChatStore) -> AsyncEngine:
     return engine
 
 
-STORE_WAIT_S = 30.0
+STORE_WAIT_S = 120.0
 """How long an operation on a store in memory waits for those before it, in seconds."""
 _shared_stores: WeakValueDictionary[int, SharedChatStore] = WeakValueDictionary()
 
