@@ -159,4 +159,7 @@ def coordinated(text: str) -> tuple[str, str] | None:
 def _joined_words(text: str) -> tuple[str, str] | None:
     """Return two words around a conjunction, whatever the tagger takes them for (大巴和自驾)."""
     match = _PAIR_ZH.search(text)
-    return (match["one"], match["two"]) if match else None
+    if not match:
+        return None
+    one = next((p.text for p in noun_phrases(text) if p.end == match.end("one")), match["one"])
+    return one, match["two"]

@@ -9,7 +9,7 @@ from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.text import fold, has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
-from llama_index_condense_plus.rewriting.fragments import ADJECTIVES, Fragment
+from llama_index_condense_plus.rewriting.fragments import ADJECTIVES, BRACKETS, Fragment
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES
 from llama_index_condense_plus.rewriting.phrase import NounPhrase
@@ -27,8 +27,6 @@ _ASKED = regex(rf" ?(?:{either(follow_up_words('zh')['asking'])}|是|有)")
 _MODIFIERS = frozenset("abz")
 _ENOUGH = 1.0
 """A counterpart that scores less is none."""
-BRACKETS = '《》“”"「」 '
-"""Marks around a title, which a name in its place keeps."""
 _NEAR = 8
 """Characters before a phrase that tell how it is joined to what is before it."""
 

@@ -27,6 +27,8 @@ _FORM_EN = regex(
 _MAX_NEW_WORDS = 5
 _MAX_CHARS = 80
 """A longer message says more than a name."""
+BRACKETS = '《》“”"「」 '
+"""Marks around a title, which a name in its place keeps."""
 ADJECTIVES = frozenset(follow_up_words("en")["adjectives"])
 """English adjectives that say which of several things is meant."""
 
@@ -64,7 +66,7 @@ def fragment(message: str) -> Fragment | None:
         words = match["new"].strip() if match else ""
         if not match or not words or _ASKING.search(simplify(words)) or words.startswith("不"):
             return None
-        whole = _covers(words) or len(tokenize(words)) == 1
+        whole = _covers(words.strip(BRACKETS)) or len(tokenize(words)) == 1
         return Fragment(words, modifier=bool(match["of"])) if whole else None
     match = _FORM_EN.match(message)
     if (

@@ -65,10 +65,10 @@ def person_fit(entity: Entity, rounds: Sequence[Standing]) -> float:
 
 @lru_cache(maxsize=1024)
 def _latin_fit(name: str, rounds: tuple[tuple[str, str], ...]) -> float:
-    if not _NAME.match(name) or name.isupper() or name.startswith("The "):
-        return NEVER
     if _TITLED.match(name):
         return SURE
+    if not _NAME.match(name) or name.isupper() or name.startswith("The "):
+        return NEVER
     masked = [(question.replace(name, _MASK), answer.replace(name, _MASK)) for question, answer in rounds]
     if any(_USED_OF_THINGS.search(part) for pair in masked for part in pair):
         return NEVER

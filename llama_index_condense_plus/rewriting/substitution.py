@@ -6,8 +6,8 @@ import re
 
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import has_han
-from llama_index_condense_plus.rewriting.counterparts import BRACKETS, counterpart
-from llama_index_condense_plus.rewriting.fragments import Fragment
+from llama_index_condense_plus.rewriting.counterparts import counterpart
+from llama_index_condense_plus.rewriting.fragments import BRACKETS, Fragment
 
 _ARTICLE = regex(r"\b(?:(?P<the>the)|an?) \Z", re.IGNORECASE)
 _NEAR = 8
