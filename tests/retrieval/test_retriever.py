@@ -17,6 +17,7 @@ from llama_index_condense_plus.retrieval import searching
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import PlannedQuery, QueryPlan, QueryRole, RewriteResult, RewriteStatus
+from tests.modes import PATIENCE
 from tests.retrieval.parts import FakeRetriever, node, window
 
 PLAN = QueryPlan((PlannedQuery("rewritten", QueryRole.REWRITTEN), PlannedQuery("original", QueryRole.ORIGINAL, 0.5)))
@@ -119,7 +120,7 @@ def test_retriever_goes_on_without_a_query_that_hangs(retrieve):
         return [node(words, 1.0)]
 
     seen = []
-    settings = CondensePlusSettings(retrieval={"timeout_s": 0.2})
+    settings = CondensePlusSettings(retrieval={"timeout_s": 0.2 * PATIENCE})
     try:
         found = retrieve(PlanRetriever(FakeRetriever(answer), plan=PLAN, settings=settings, observe=seen.append))
     finally:

@@ -17,6 +17,7 @@ from llama_index_condense_plus.errors import RetrievalFailedError
 from llama_index_condense_plus.retrieval.jobs import Job
 from llama_index_condense_plus.retrieval.searching import aretrieve, asearch, raise_if_all_failed, search
 from llama_index_condense_plus.types import PlannedQuery, QueryRole, RankedList
+from tests.modes import PATIENCE
 from tests.retrieval.parts import FakeRetriever, node
 
 Search = Callable[..., list[RankedList]]
@@ -73,11 +74,11 @@ def test_search_gives_up_what_is_late(found: Search, n_jobs: int) -> None:
 
     jobs = [job(str(i), FakeRetriever(answer)) for i in range(n_jobs)]
     try:
-        late, *good = found(jobs, timeout_s=0.2)
+        late, *good = found(jobs, timeout_s=0.2 * PATIENCE)
     finally:
         released.set()
     assert late.error == "TimeoutError"
-    assert str(jobs[0].failure) == "the retrieval took longer than 0.2 s"
+    assert str(jobs[0].failure) == f"the retrieval took longer than {0.2 * PATIENCE:g} s"
     assert [len(one.nodes) for one in good] == [3] * (n_jobs - 1)
 
 
