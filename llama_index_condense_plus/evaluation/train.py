@@ -154,7 +154,7 @@ class Prepared:
 
     turn: TrainingTurn
     """The turn."""
-    found: frozenset[str]
+    found: tuple[str, ...]
     """Its features."""
     ruled: bool | None
     """What a rule decides, if one does."""
@@ -165,7 +165,7 @@ class Prepared:
     def of(turn: TrainingTurn) -> Prepared:
         """Read a turn."""
         language, ruled, found = _reader().examine(turn.message, turn.window)
-        return Prepared(turn, frozenset(found), ruled, language)
+        return Prepared(turn, tuple(dict.fromkeys(found)), ruled, language)
 
 
 @cache

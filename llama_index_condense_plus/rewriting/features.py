@@ -1,4 +1,4 @@
-"""What the linear gate counts: cues, content and where it was said before, and the skeleton of the asking clause.
+"""What the linear gate looks at: cues, content and where it was said before, and the skeleton of the asking clause.
 
 Content words never enter by themselves: they are replaced by their class, so that what is learned in one domain
 holds in another.
@@ -6,7 +6,10 @@ holds in another.
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.rarity import RAREST
+from collections.abc import Sequence
+
+from llama_index_condense_plus.rewriting import feature_names as name
+from llama_index_condense_plus.rewriting.feature_names import Part
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
     CLASSED,
@@ -24,162 +27,99 @@ from llama_index_condense_plus.rewriting.reading import (
 
 MAX_WORDS = 24
 """Words of the asking clause that are looked at one by one."""
-LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20)
-FEW = (0, 1, 2, 3, 5, 8)
 RARE = 5
 """Class of rarity that a skeleton shows."""
+SENTENCE = 3
+"""Words beyond which a clause is a sentence."""
 ARTICLES = frozenset(("the", "any", "some", "other", "a", "an", "another", "most"))
 AFTER_NOUN = frozenset(("of", "in", "for", "to", "that", "with", "on", "between", "at", "from", "by"))
 LEANING = frozenset(("pronoun", "back_reference", "ordinal", "comparison", "opener"))
 SUBSTITUTES = frozenset(("one", "ones", "there", "else", "then", "others", "too", "also", "instead"))
-TELLING = ("x:", "v:", "y:", "k:ru", "m:ru", "8:", "9:")
-"""Features that weigh otherwise if the history holds no answers: then what is unseen may have been said in them."""
 LEADING = frozenset("fqp")
 SKIPPED = frozenset(PUNCTUATION + "f")
 
 
-def features(reading: Reading, history: HistoryReading) -> set[str]:
+def features(reading: Reading, history: HistoryReading) -> list[str]:
     """Return the names of the features that hold for a message in its conversation."""
-    found: set[str] = {f"c:{cue.name}" for cue in reading.cues}
+    return [found for part in parts(reading, history, places(reading, history)) for found in name.names(part)]
+
+
+def parts(reading: Reading, history: HistoryReading, seen: Sequence[int]) -> list[Part]:
+    """Return what there is to look at, each once.
+
+    Args:
+        reading: the message.
+        history: the conversation.
+        seen: for each word where it was said before.
+    """
     classes, words = reading.classes, reading.words
     first, last = reading.clause
-    seen = places(reading, history)
-    _content(found, "m:", reading, seen, 0, len(words))
-    _content(found, "k:", reading, seen, first, last)
+    clause = classes[first:last]
+    answered, asked = history.answers > 0, history.asks
     asks = QUESTION in classes or reading.text.rstrip()[-1:] in ("?", "？")
-    found.update(
+    length = len(words) - classes.count(PUNCTUATION)
+    whole, inner = _content(reading, seen, 0, len(words)), _content(reading, seen, first, last)
+    found: list[Part] = [(name.cue, cue.name) for cue in reading.cues]
+    found += (
         (
-            f"op{_few(reading.open_pronouns)}",
-            f"bp{_few(reading.bound_pronouns)}",
-            f"len{_LENGTHS[min(len(words) - classes.count(PUNCTUATION), _MOST_LENGTH)]}",
-            f"asks{asks:d}{history.asks:d}",
-            f"l:{reading.language}",
-        )
+            name.message,
+            reading.language,
+            (reading.open_pronouns, reading.bound_pronouns),
+            min(length, MAX_WORDS),
+            (asks, asked),
+            (first > 1, answered, NUMBER in classes),
+        ),
+        (name.content, "m:", *whole, answered),
+        (name.content, "k:", *inner, answered),
+        (name.clause, inner[0], PRONOUN in clause, NAME in classes[:first], asks, answered),
+        (name.opening, classes[first : first + 6], answered),
     )
-    if first > 1:
-        found.add("lead")
-    if not history.answers:
-        found.add("noans")
-    if NUMBER in classes:
-        found.add("num")
-    _clause(found, reading, seen, asks=asks)
-    if asks and history.answers and not history.asks:
-        _new_topic(found, reading, seen)
-    found.update(f"p:{words[index]}" for index in range(first) if classes[index] in LEADING)
-    found.add(f"8:{classes[first : first + 6]}")
-    found.add("9:" + "".join(f"{classes[i]}{seen[i]}" for i in range(first, last) if classes[i] in CLASSED)[:8])
+    if first:
+        found += [(name.lead, words[index]) for index in range(first) if classes[index] in LEADING]
+        found.append(_before(reading, seen))
+    if asks and answered and not asked and leans_on_nothing(reading, seen):
+        named = clause.count(NAME)
+        much = clause.count(CONTENT) + clause.count(VERB) + named > 1
+        found.append((name.new_topic, named > 0, much, len(clause) - clause.count(PUNCTUATION) > SENTENCE))
     if reading.language == "en":
         _noun_phrases(found, reading, seen)
     _skeleton(found, reading, seen)
-    if not history.answers:
-        found.update([f"na{feature}" for feature in found if feature.startswith(TELLING)])
-    return found
+    return list(dict.fromkeys(found))
 
 
 def places(reading: Reading, history: HistoryReading) -> list[int]:
     """Return for each word where it was said before; words without content count as unseen."""
-    return [
-        history.seen(word) if cls in CLASSED else 0 for word, cls in zip(reading.words, reading.classes, strict=True)
-    ]
+    where = history.seen
+    return [where(word) if cls in CLASSED else 0 for word, cls in zip(reading.words, reading.classes, strict=True)]
 
 
-def _buckets(edges: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the bucket of each number up to one beyond the last edge, which stands for all above it."""
-    return tuple(sum(number > edge for edge in edges) for number in range(edges[-1] + 2))
+def _content(reading: Reading, seen: Sequence[int], first: int, last: int) -> tuple[str, int, int]:
+    """Return class and place of the words with content, and how rare the rarest are: new, and said before."""
+    pattern, rarest = "", [-1, -1]
+    for cls, place, rarity in zip(
+        reading.classes[first:last], seen[first:last], reading.rarity[first:last], strict=True
+    ):
+        if cls in CLASSED:
+            pattern += _MARKS[cls, place]
+            if cls != ATTRIBUTE and rarity > rarest[place > 0]:
+                rarest[place > 0] = rarity
+    return pattern, rarest[0], rarest[1]
 
 
-_LENGTHS, _FEW = _buckets(LENGTHS), _buckets(FEW)
-_MOST_LENGTH, _MOST_FEW = len(_LENGTHS) - 1, len(_FEW) - 1
-_RARITIES = {
-    (tag, rarity): (f"{tag}{rarity}", *(f"{tag}>{edge}" for edge in (1, 3, 4, 5, 6) if rarity >= edge))
-    for tag in ("m:ru", "m:rs", "k:ru", "k:rs")
-    for rarity in range(-1, RAREST + 1)
-}
-"""The features that say how rare the rarest word is."""
+_MARKS = {(cls, place): f"{cls}{place}" for cls in CLASSED for place in range(3)}
 
 
-def _few(number: int) -> int:
-    return _FEW[min(_MOST_FEW, number)]
-
-
-def _content(found: set[str], tag: str, reading: Reading, seen: list[int], first: int, last: int) -> None:
-    """Count names, attributes and other content, unseen, seen before and seen last, and how rare they are."""
-    counts: dict[str, int] = {}
-    rare_unseen = rare_seen = -1
-    own = unseen = names = 0
-    for index in range(first, last):
-        cls = reading.classes[index]
-        if cls not in CLASSED:
-            continue
-        place = seen[index]
-        key = f"{tag}{cls}{place}"
-        counts[key] = counts.get(key, 0) + 1
-        if cls == ATTRIBUTE:
-            continue
-        own += 1
-        names += cls == NAME
-        if place:
-            rare_seen = max(rare_seen, reading.rarity[index])
-        else:
-            unseen += 1
-            rare_unseen = max(rare_unseen, reading.rarity[index])
-    for key, count in counts.items():
-        found.update((key, f"{key}+", f"{key}++")[:count])
-    found.update(
-        (
-            f"{tag}tot{_few(sum(counts.values()))}",
-            f"{tag}own{_few(own)}",
-            f"{tag}un{_few(unseen)}",
-            f"{tag}sn{_few(own - unseen)}",
-            f"{tag}un{min(unseen, 3)}sn{min(own - unseen, 3)}",
-            f"{tag}names{_few(names)}",
-        )
-    )
-    found.update(_RARITIES[f"{tag}ru", rare_unseen], _RARITIES[f"{tag}rs", rare_seen])
-
-
-def _clause(found: set[str], reading: Reading, seen: list[int], *, asks: bool) -> None:
-    """Say what the asking clause holds, and what stands before it."""
+def _before(reading: Reading, seen: Sequence[int]) -> Part:
+    """Look at the last word before the asking clause that has content or asks."""
     first, last = reading.clause
     classes = reading.classes
     clause = classes[first:last]
-    attribute, name, content, pronoun = (cls in clause for cls in (ATTRIBUTE, NAME, CONTENT, PRONOUN))
-    content = content or VERB in clause
-    own_unseen = own_seen = False
-    for index in range(first, last):
-        if classes[index] in OWN:
-            own_seen = own_seen or seen[index] > 0
-            own_unseen = own_unseen or seen[index] == 0
-    found.update(
-        (
-            f"z:{NAME in classes[:first]:d}{attribute:d}{name:d}{content:d}{pronoun:d}",
-            f"y:{attribute:d}{name or content:d}{pronoun:d}",
-            f"x:{own_unseen:d}{own_seen:d}{attribute:d}{pronoun:d}",
-            f"v:{own_unseen:d}{own_seen:d}{asks:d}",
-        )
-    )
-    if first:
-        before = first - 1
-        while before >= 0 and classes[before] in SKIPPED:
-            before -= 1
-        end = "-" if before < 0 else classes[before]
-        place = str(seen[before]) if end in CLASSED else ""
-        found.add(f"pe:{end}{place}{'A' if attribute else ''}{'O' if name or content else ''}")
-
-
-def _new_topic(found: set[str], reading: Reading, seen: list[int]) -> None:
-    """Note a question in which nothing leans on the history, although that holds answers."""
-    if not leans_on_nothing(reading, seen):
-        return
-    first, last = reading.clause
-    clause = reading.classes[first:last]
-    names = clause.count(NAME)
-    if names:
-        found.add("new:name")
-    if clause.count(CONTENT) + clause.count(VERB) + names > 1:
-        found.add("new:content")
-    if names and len(clause) - clause.count(PUNCTUATION) > 3:  # noqa: PLR2004
-        found.add("new:sentence")
+    at = first - 1
+    while at >= 0 and classes[at] in SKIPPED:
+        at -= 1
+    end = "-" if at < 0 else classes[at]
+    place = str(seen[at]) if end in CLASSED else ""
+    return name.before, end, place, ATTRIBUTE in clause, any(cls in clause for cls in OWN)
 
 
 def points(reading: Reading) -> bool:
@@ -192,7 +132,7 @@ def points(reading: Reading) -> bool:
     )
 
 
-def leans_on_nothing(reading: Reading, seen: list[int]) -> bool:
+def leans_on_nothing(reading: Reading, seen: Sequence[int]) -> bool:
     """Return True if a message holds no sign of a reference and no name or content that was said before.
 
     Args:
@@ -204,8 +144,8 @@ def leans_on_nothing(reading: Reading, seen: list[int]) -> bool:
     return not any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True))
 
 
-def _noun_phrases(found: set[str], reading: Reading, seen: list[int]) -> None:
-    """Say how English noun phrases begin and whether something specifies them: "the price" against "the price of X"."""
+def _noun_phrases(found: list[Part], reading: Reading, seen: Sequence[int]) -> None:
+    """Look at English noun phrases with an article."""
     first, last = reading.clause
     classes, words = reading.classes, reading.words
     for index in range(first, min(last, first + MAX_WORDS)):
@@ -214,42 +154,43 @@ def _noun_phrases(found: set[str], reading: Reading, seen: list[int]) -> None:
         end = index + 1
         while end < last and classes[end] in CLASSED:
             end += 1
-        length = end - index - 1
-        if length:
-            after = words[end] if end < last else ""
-            specified = "of" if after in AFTER_NOUN else ""
-            ends = "end" if end >= last or classes[end] == PUNCTUATION else ""
-            found.add(f"np:{words[index]}{min(length, 3)}{specified or ends}")
-            found.add(f"np:{words[index]}{classes[end - 1]}{max(seen[index + 1 : end])}{specified}")
+        if end > index + 1:
+            closed = end >= last or classes[end] == PUNCTUATION
+            after = "end" if closed else "of" if words[end] in AFTER_NOUN else ""
+            place = max(seen[index + 1 : end])
+            found.append((name.noun_phrase, words[index], end - index - 1, after, classes[end - 1], place))
 
 
-def _skeleton(found: set[str], reading: Reading, seen: list[int]) -> None:
-    """Add one to three neighbouring words of the asking clause, content words as their class."""
-    first, last = reading.clause
-    rough, fine = ["<"], ["<"]
-    for index in range(first, min(last, first + MAX_WORDS)):
-        cls = reading.classes[index]
+def _skeleton(found: list[Part], reading: Reading, seen: Sequence[int]) -> None:
+    """Look at the asking clause word by word, content words as their class."""
+    first = reading.clause[0]
+    last = min(reading.clause[1], first + MAX_WORDS)
+    rough = ["<"]
+    earlier, before, previous = "", "<", "<"
+    words, classes, rarities = reading.words[first:last], reading.classes[first:last], reading.rarity[first:last]
+    for word, cls, place, rarity in zip(words, classes, seen[first:last], rarities, strict=True):
         if cls == PUNCTUATION:
             continue
         if cls in CLASSED:
-            rough.append(cls.upper())
-            rare = "r" if cls != ATTRIBUTE and reading.rarity[index] >= RARE else ""
-            fine.append(f"{cls.upper()}{seen[index]}{rare}")
+            shown, exact = _SHOWN[cls, place, rarity >= RARE and cls != ATTRIBUTE]
         else:
-            word = "M" if cls == NUMBER else reading.words[index]
-            rough.append(word)
-            fine.append(word)
-    rough.append(">")
-    fine.append(">")
-    previous, before = fine[0], rough[0]
-    earlier = ""
-    for exact, word in zip(fine[1:], rough[1:], strict=True):
-        found.add(f"1:{exact}")
-        found.add(f"2:{previous} {exact}")
-        pair = f"{before} {word}"
-        found.add(f"4:{pair}")
+            shown = exact = "M" if cls == NUMBER else word
+        found += ((name.word, exact), (name.pair, previous, exact), (name.rough_pair, before, shown))
         if earlier:
-            found.add(f"5:{earlier} {pair}")
-        earlier, before, previous = before, word, exact
-    found.add("6:" + " ".join(rough[:4]))
-    found.add("7:" + " ".join(rough[-3:]))
+            found.append((name.triple, earlier, before, shown))
+        rough.append(shown)
+        earlier, before, previous = before, shown, exact
+    found += ((name.word, ">"), (name.pair, previous, ">"), (name.rough_pair, before, ">"))
+    if earlier:
+        found.append((name.triple, earlier, before, ">"))
+    rough.append(">")
+    found.append((name.ends, " ".join(rough[:4]), " ".join(rough[-3:])))
+
+
+_SHOWN = {
+    (cls, place, rare): (cls.upper(), f"{cls.upper()}{place}{'r' if rare else ''}")
+    for cls in CLASSED
+    for place in range(3)
+    for rare in (False, True)
+}
+"""How a skeleton shows a word with content: roughly, and with the place where it was said before."""

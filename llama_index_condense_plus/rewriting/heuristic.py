@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llama_index_condense_plus.languages.en_grammar import AUXILIARIES, BE
-from llama_index_condense_plus.rewriting.features import leans_on_nothing, places, points
+from llama_index_condense_plus.rewriting.features import leans_on_nothing, points
 from llama_index_condense_plus.rewriting.reading import (
-    ATTRIBUTE,
-    CLASSED,
     CONTENT,
     FUNCTION,
     NAME,
@@ -77,7 +75,7 @@ def must_fire(reading: Reading, history: HistoryReading, settings: TriggerSettin
     return history.asks and length <= limit // 2 + 1 and not _asks(reading)
 
 
-def must_skip(reading: Reading, history: HistoryReading) -> bool:
+def must_skip(reading: Reading, history: HistoryReading, seen: Sequence[int]) -> bool:
     """Return True if a whole question is about things of its own for certain, after answers about others.
 
     That takes two names, or a name and two other words, or an empty it or 那么多 before its own noun, or another topic
@@ -86,10 +84,9 @@ def must_skip(reading: Reading, history: HistoryReading) -> bool:
     if not history.answers or not _asks(reading) or (history.asks and QUESTION not in reading.classes):
         return False
     if any(cue.name == "topic_switch" for cue in reading.cues):
-        return leans_on_nothing(reading, places(reading, history)) and any(cls in OWN for cls in reading.classes)
+        return leans_on_nothing(reading, seen) and any(cls in OWN for cls in reading.classes)
     if reading.clause[0] > 1:
         return False
-    seen = places(reading, history)
     if any(cue.name == "empty_reference" for cue in reading.cues):
         if points(reading):
             return False
@@ -139,13 +136,13 @@ def rule_score(cues: Sequence[Cue], *, complete: bool) -> float:
 
 
 def reason_of(
-    reading: Reading, history: HistoryReading, cues: Sequence[Cue], *, fires: bool, complete: bool
+    reading: Reading, seen: Sequence[int], cues: Sequence[Cue], *, fires: bool, complete: bool
 ) -> TriggerReason:
     """Return the strongest reason for a decision.
 
     Args:
         reading: the message.
-        history: the conversation.
+        seen: for each word where it was said before.
         cues: every cue.
         fires: the decision.
         complete: whether the message says itself what it is about.
@@ -158,41 +155,37 @@ def reason_of(
             if name in names:
                 return reason
         return TriggerReason.LEARNED if complete else TriggerReason.ELLIPSIS
-    known = any(history.seen(word) for word, _ in _content(reading))
-    return TriggerReason.SELF_CONTAINED if known else TriggerReason.NEW_TOPIC
+    return TriggerReason.SELF_CONTAINED if any(seen) else TriggerReason.NEW_TOPIC
 
 
-def context_cues(reading: Reading, history: HistoryReading, settings: TriggerSettings) -> tuple[Cue, ...]:
+def context_cues(
+    reading: Reading, history: HistoryReading, seen: Sequence[int], settings: TriggerSettings
+) -> tuple[Cue, ...]:
     """Return the cues of a message together with those that take the history to see."""
-    cues = list(reading.cues)
-    first, _ = reading.clause
-    clause = reading.text[reading.starts[first] :] if first < len(reading.starts) else reading.text
-    asks = _asks(reading)
+    found = []
     length, limit = _length(reading, settings)
-    if history.asks and not asks and length <= 2 * limit:
-        cues.append(Cue("slot_filling", reading.text, 0))
+    if history.asks and length <= 2 * limit and not _asks(reading):
+        found.append(Cue("slot_filling", reading.text, 0))
     if length <= limit:
-        cues.append(Cue("short", reading.text, 0))
-    content = [(word, cls) for word, cls in _content(reading) if cls != ATTRIBUTE]
-    if not content:
-        cues.append(Cue("ellipsis", clause, reading.starts[first] if first < len(reading.starts) else 0))
-    elif all(history.seen(word) == SEEN_LAST and cls != NAME for word, cls in content):
-        cues.append(Cue("continuation", content[0][0], 0))
-    return tuple(sorted(cues, key=lambda cue: cue.start))
+        found.append(Cue("short", reading.text, 0))
+    own = [index for index, cls in enumerate(reading.classes) if cls in OWN]
+    if not own:
+        first, _ = reading.clause
+        start = reading.starts[first] if first < len(reading.starts) else 0
+        found.append(Cue("ellipsis", reading.text[start:], start))
+    elif all(seen[index] == SEEN_LAST and reading.classes[index] != NAME for index in own):
+        found.append(Cue("continuation", reading.words[own[0]], 0))
+    return tuple(sorted((*reading.cues, *found), key=lambda cue: cue.start)) if found else reading.cues
 
 
-def is_complete(reading: Reading, history: HistoryReading) -> bool:
+def is_complete(reading: Reading, seen: Sequence[int]) -> bool:
     """Return True if the message carries a name or a word of its own that says what it is about."""
     if reading.open_pronouns:
         return False
+    if NAME in reading.classes:
+        return True
     rare = RARE[reading.language]
-    for word, cls, rarity in zip(reading.words, reading.classes, reading.rarity, strict=True):
-        if cls == NAME:
-            return True
-        if cls in OWN and rarity >= rare and history.seen(word) == UNSEEN:
-            return True
-    return False
-
-
-def _content(reading: Reading) -> list[tuple[str, str]]:
-    return [(word, cls) for word, cls in zip(reading.words, reading.classes, strict=True) if cls in CLASSED]
+    return any(
+        cls in OWN and rarity >= rare and place == UNSEEN
+        for cls, rarity, place in zip(reading.classes, reading.rarity, seen, strict=True)
+    )

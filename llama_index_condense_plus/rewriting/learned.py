@@ -6,11 +6,15 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.rewriting.feature_names import Part, names
+
+PARTS = 32_768
+"""Parts whose sums are remembered: about 10 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +30,12 @@ class LinearModel:
 
     def sum(self, language: str, found: Iterable[str]) -> float:
         """Return the sum of a message's features: positive if a rewrite is needed."""
-        weights = self.weights.get(language, {})
-        get = weights.get
-        total = get("", 0.0)
-        for feature in found:
-            total += get(feature, 0.0)
-        return total
+        return self.weigh(language, ("", *found))
 
-    def score(self, language: str, found: Iterable[str]) -> float:
-        """Return a score in [0, 1]: 0.5 where the shipped threshold lies, higher if a rewrite is needed."""
-        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, self.sum(language, found)))))
+    def weigh(self, language: str, found: Iterable[str]) -> float:
+        """Return what features add to a sum."""
+        weight = self.weights.get(language, {}).get
+        return math.fsum(weight(feature, 0.0) for feature in found)
 
     def dump(self, path: Path) -> None:
         """Write the model as JSON, weights in thousandths."""
@@ -44,6 +44,26 @@ class LinearModel:
             for language, weights in self.weights.items()
         }
         path.write_text(json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+class Scorer:
+    """Scores messages, and remembers what each part of one adds to the sum: few different parts occur.
+
+    Args:
+        model: the weights.
+    """
+
+    def __init__(self, model: LinearModel) -> None:
+        self._offsets = {language: model.weigh(language, ("",)) for language in model.weights}
+        self._adds = lru_cache(maxsize=PARTS)(lambda language, part: model.weigh(language, names(part)))
+
+    def score(self, language: str, parts: Iterable[Part]) -> float:
+        """Return a score in [0, 1]: 0.5 where the shipped threshold lies, higher if a rewrite is needed."""
+        total = self._offsets.get(language, 0.0)
+        adds = self._adds
+        for part in parts:
+            total += adds(language, part)
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
 def read_model(text: str) -> LinearModel:
@@ -77,7 +97,7 @@ def read_model_file(path: Path) -> LinearModel:
 
 
 @cache
-def shipped_model() -> LinearModel:
-    """Return the model that the package brings."""
+def shipped_scorer() -> Scorer:
+    """Return what scores with the model that the package brings."""
     data = files("llama_index_condense_plus.rewriting") / "data" / "gate_weights.json"
-    return read_model(data.read_text(encoding="utf-8"))
+    return Scorer(read_model(data.read_text(encoding="utf-8")))

@@ -10,7 +10,7 @@ from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.detect import UNKNOWN
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
-from llama_index_condense_plus.rewriting.features import features
+from llama_index_condense_plus.rewriting.features import features, parts, places
 from llama_index_condense_plus.rewriting.heuristic import (
     context_cues,
     is_complete,
@@ -19,7 +19,7 @@ from llama_index_condense_plus.rewriting.heuristic import (
     reason_of,
     rule_score,
 )
-from llama_index_condense_plus.rewriting.learned import LinearModel, read_model_file, shipped_model
+from llama_index_condense_plus.rewriting.learned import Scorer, read_model_file, shipped_scorer
 from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
 from llama_index_condense_plus.rewriting.reading import READ_CHARS, HistoryReading, Reading, read_history
 from llama_index_condense_plus.rewriting.reading_en import read_english
@@ -123,7 +123,7 @@ class RuleTrigger:
         self._languages: dict[str, _Language] = {}
         self._hints = tuple(fold(hint) for hint in settings.trigger.follow_up_hints if hint.strip())
         file = settings.trigger.weights_file
-        self._own_model = read_model_file(file) if file else None
+        self._own_scorer = Scorer(read_model_file(file)) if file else None
         self._decide = lru_cache(maxsize=MEMORY)(self._decide_anew)
 
     def decide(self, message: str, window: HistoryWindow) -> TriggerDecision:
@@ -147,23 +147,24 @@ class RuleTrigger:
             fires = reading.open_pronouns + reading.bound_pronouns > 0
             reason = TriggerReason.PRONOUN if fires else TriggerReason.SELF_CONTAINED
             return TriggerDecision(fires, reason, language, reading.cues)
-        cues = context_cues(reading, history, self._settings.trigger)
-        complete = is_complete(reading, history)
+        seen = places(reading, history)
+        cues = context_cues(reading, history, seen, self._settings.trigger)
+        complete = is_complete(reading, seen)
         score = None
         if must_fire(reading, history, self._settings.trigger):
             fires = True
-        elif must_skip(reading, history):
+        elif must_skip(reading, history, seen):
             fires, complete = False, True
         else:
             if mode == "learned":
-                score = self._model.score(language, features(reading, history))
+                score = self._scorer.score(language, parts(reading, history, seen))
             else:
                 score = rule_score(cues, complete=complete)
             fires = score >= 0.5 * (1.0 - self._settings.trigger.recall_bias)
-        reason = reason_of(reading, history, cues, fires=fires, complete=complete)
+        reason = reason_of(reading, seen, cues, fires=fires, complete=complete)
         return TriggerDecision(fires, reason, language, cues, score)
 
-    def examine(self, message: str, window: HistoryWindow) -> tuple[str, bool | None, set[str]]:
+    def examine(self, message: str, window: HistoryWindow) -> tuple[str, bool | None, list[str]]:
         """Return what training needs to know: the language, what a rule decides if one does, and the features.
 
         Args:
@@ -176,15 +177,15 @@ class RuleTrigger:
         history = read_history(window)
         ruled = self._rule(text, known, history)
         if ruled is not None:
-            return language, ruled.rewrite, set()
+            return language, ruled.rewrite, []
         reading = known.read(text)
         fires = must_fire(reading, history, self._settings.trigger)
-        ruled_by_words = True if fires else False if must_skip(reading, history) else None
+        ruled_by_words = True if fires else False if must_skip(reading, history, places(reading, history)) else None
         return language, ruled_by_words, features(reading, history)
 
     @property
-    def _model(self) -> LinearModel:
-        return self._own_model or shipped_model()
+    def _scorer(self) -> Scorer:
+        return self._own_scorer or shipped_scorer()
 
     def _language(self, code: str) -> _Language:
         known = self._languages.get(code)
