@@ -121,7 +121,7 @@ def _lost_numbers(before: str, after: str) -> list[str]:
 
 
 def _same_number(value: str, found: Counter[str], after: str) -> bool:
-    """Return True for 08 → 2008, and for a number that became part of a name (GTE-3000)."""
+    """Return True for 98 → 1998, and for a number that became part of a name (GTE-3000)."""
     if any(other.endswith(value) and len(value) == 2 and len(other) == 4 for other in found):  # noqa: PLR2004
         return True
     return bool(
