@@ -94,7 +94,7 @@ class SmallTalk:
         talk, answer, declined, end = self._lead(units)
         if end == len(units):
             return (talk, answer or (declined and not talk)) if talk or answer or declined else None
-        if asked or self._thanks is None or _ASKS.search(folded):
+        if asked or self._thanks is None or folded.rstrip().endswith("?") or _ASKS.search(folded):
             return None
         clauses = [clause for clause in map(self._units, _CLAUSES.split(folded)) if clause]
         return (True, False) if self._ends(clauses) else None
