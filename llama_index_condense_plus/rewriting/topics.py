@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from functools import lru_cache
 
 from llama_index_condense_plus.languages.patterns import regex
@@ -56,11 +56,16 @@ def since_topic_start(messages: Sequence[WindowMessage], extractor: EntityExtrac
         said = content_tokens(text)
         fresh = _names(text, extractor)
         if message.role == "user" and fresh and names:
-            answer = _folded(messages[index + 1].full_text) if index + 1 < len(messages) else ""
-            swapped = SUBSTITUTION.match(text) is not None
-            answered = any(name in answer for name in fresh) and not any(name in answer for name in names)
-            if swapped or (answered and words.isdisjoint(said) and not find_references(text)):
+            answer = messages[index + 1].full_text if index + 1 < len(messages) else ""
+            own_words = words.isdisjoint(said) and not find_references(text)
+            if SUBSTITUTION.match(text) or (own_words and _answers(answer, fresh, names)):
                 start, words, names = index, set(), set()
         words.update(said)
         names |= fresh
     return tuple(messages[start:])
+
+
+def _answers(answer: str, fresh: Set[str], earlier: Set[str]) -> bool:
+    """Return True if an answer takes up a fresh name and none from before."""
+    folded = _folded(answer)
+    return any(name in folded for name in fresh) and not any(name in folded for name in earlier)
