@@ -65,7 +65,7 @@ class Candidates:
     @cached_property
     def rounds(self) -> tuple[Standing, ...]:
         """The user's questions as they stood, with their answers."""
-        return standing_questions(self.messages)
+        return standing_questions(_with_ordinals_said(self.messages))
 
     @property
     def last(self) -> Standing | None:

@@ -31,6 +31,8 @@ NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place"
 """Kinds of entity that say what a question is about; with one and no reference it is complete."""
 _PAIR_WORDS = frozenset({"former", "latter", "前者", "后者"})
 _DECLINED = RuleOutcome(None)
+_PREPOSITION = regex(r"\b(?:from|to|in|at|near|around|into|over|of|about) \Z", re.IGNORECASE)
+_GOING = regex(r"\b(?:get|go|going|come|travel|fly|drive|walk|back|way) \Z", re.IGNORECASE)
 _PIECES = regex(r"[,，.。!！~～;；]+")
 _LAUGH = regex(r"^(?:哈哈|呵呵|嘿嘿|haha|lol|wow)")
 _ASKS = regex(
@@ -197,6 +199,8 @@ def _replaced(clause: str, reference: Reference, words: str) -> str:
     if reference.possessive:
         words += "'" if words.endswith("s") else "'s"
     before, after = clause[: reference.start], clause[reference.end :]
+    if reference.text.lower() == "there" and not _PREPOSITION.search(before):
+        words = f"to {words}" if _GOING.search(before) else f"at {words}"
     if before and before[-1].isalnum() and words and words[0].isascii() and not has_han(before[-1]):
         before += " "
     return f"{before}{words}{after}"
