@@ -90,11 +90,12 @@ class Chain:
         return (finished and finished.query) or request.message
 
     def reviewed(self, request: RewriteRequest, raw: str) -> str:
-        """Return a raw rewrite that passed the guards and left no reference that the rules resolve, else theirs."""
+        """Return a raw rewrite that passed the guards and left nothing that the rules mend, else theirs."""
         attempt = self._reviewer.review(raw, request.message, request.window)
         if attempt.accepted and attempt.query:
-            resolves = attempt.leaves_reference and self._rules.outcome(request).text
-            return self.rules(request) if resolves else attempt.query
+            unchanged = request.decision.is_certain and self._reviewer.same(attempt.query, request.message)
+            leaves_something = attempt.leaves_reference or unchanged
+            return self.rules(request) if leaves_something and self._rules.outcome(request).text else attempt.query
         return self.rules(request)
 
     def model(self, request: RewriteRequest) -> str | None:

@@ -10,6 +10,11 @@ from typing import Any
 from llama_index.core.schema import NodeWithScore
 
 
+CERTAIN = 0.9
+"""Of the messages that a 1.5B model returned as they were, the gate's estimate lay above this for those that needed a
+rewrite, and below for those that needed none."""
+
+
 class TriggerReason(str, Enum):
     """Why a message is, or is not, rewritten."""
 
@@ -80,6 +85,11 @@ class TriggerDecision:
     """Every sign that was found, in order of position."""
     score: float | None = None
     """Estimated probability in [0, 1] that a rewrite is needed; None where a rule decided."""
+
+    @property
+    def is_certain(self) -> bool:
+        """True if a rule found what is missing, or the estimate is at least ``CERTAIN``."""
+        return self.rewrite and bool(self.cues) if self.score is None else self.score >= CERTAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,3 +256,21 @@ def test_rewrite_that_leaves_a_reference_is_kept_where_nothing_resolves_it(
     result = mode.ask(make_engine(rewrite={"chain": ["llm", "original"]}), "and its price?").response.trace.rewrite
     assert (result.query, result.rewriter) == ("What is its price?", "llm")
     assert [a.accepted for a in result.attempts] == [True]
+
+
+def test_rewrite_that_changes_nothing_of_an_incomplete_message_goes_on_with_the_rules(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    llm.rewrite = "And the price?"
+    result = mode.ask(make_engine(), "and the price?").response.trace.rewrite
+    assert [(a.rewriter, a.accepted) for a in result.attempts] == [("llm", False), ("rules", True)]
+    assert "GTE-3000" in result.query
+
+
+def test_rewrite_that_changes_nothing_is_believed_where_the_gate_was_told_to_fire(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    llm.rewrite = "Where is the office of Acme in Lyon?"
+    engine = make_engine(trigger={"mode": "always"})
+    result = mode.ask(engine, "Where is the office of Acme in Lyon?").response.trace.rewrite
+    assert [(a.rewriter, a.accepted) for a in result.attempts] == [("llm", True)]

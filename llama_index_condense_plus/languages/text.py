@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from llama_index_condense_plus.languages.en import FUNCTION_WORDS as ENGLISH
 from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.zh import FUNCTION_WORDS as CHINESE
 
 T = TypeVar("T")
@@ -24,8 +25,6 @@ MANY, FEW = 4096, 128
 
 FUNCTION_TAGS = frozenset("rucpyeohk")
 """First letters of jieba's tags of pronouns, particles, conjunctions, prepositions, interjections and affixes."""
-MIN_STEM = 3
-"""English words of up to this many letters are not stemmed."""
 
 _HAN_CLASS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LATIN = r"A-Za-z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
@@ -124,17 +123,6 @@ def _tokenize(text: str) -> tuple[Token, ...]:
     return tuple(found)
 
 
-def stem(word: str) -> str:
-    """Return a folded English word without possessive and plural ending."""
-    if word.endswith(("'s", "’s")):
-        word = word[:-2]
-    if len(word) > MIN_STEM and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        if word.endswith("ies"):
-            return word[:-3] + "y"
-        return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zes")) else word[:-1]
-    return word
-
-
 def content_tokens(text: str) -> tuple[str, ...]:
     """Return the folded content words of a text in order, repetitions kept.
 
@@ -150,7 +138,7 @@ def _content_tokens(text: str) -> tuple[str, ...]:
         if pos == "eng":
             folded = fold(word).replace("’", "'")
             if folded not in ENGLISH:
-                found.append(stem(folded))
+                found.append(singular(folded))
         elif pos == "m" or (pos[0] not in FUNCTION_TAGS and pos != "x"):
             folded = fold(word)
             if folded not in CHINESE:

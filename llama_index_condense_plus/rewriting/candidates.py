@@ -90,7 +90,7 @@ class Candidates:
         names = [p for p in ranked if p[0].kind not in _UNNAMED]
         about = self.about
         if about and about.kind != "attribute" and fold(about.text) not in folded and self.last:
-            return _with_subject(names, about, self.last, self._said_by_user)
+            return _with_subject(names, about, self.rounds, self._said_by_user)
         return names or [p for p in ranked if p[0].kind == "term"]
 
     @cached_property
@@ -121,17 +121,17 @@ def _without_orders(message: WindowMessage) -> WindowMessage:
     return message if text is message.full_text else replace(message, full_text=text)
 
 
-def _with_subject(names: Ranked, about: NounPhrase, last: Standing, said: str) -> Ranked:
+def _with_subject(names: Ranked, about: NounPhrase, rounds: Sequence[Standing], said: str) -> Ranked:
     """Weigh names by what the last question was about.
 
     A name that only the assistant said is less likely meant; what the question was about stands for itself if no name
     of the user's is left, and a name in it gets the nouns around it (云海 → 云海科技).
     """
-    asked = fold(last.text) if last.whole else ""
+    asked = _asked(rounds)
     weighed: Ranked = []
     for entity, score in names:
         key = fold(entity.text)
-        if key in asked:
+        if any(key in question for question in asked):
             score *= IN_QUESTION  # noqa: PLW2901
         elif key not in said and entity.kind not in _STRONG:
             score *= UNSAID  # noqa: PLW2901
@@ -142,6 +142,14 @@ def _with_subject(names: Ranked, about: NounPhrase, last: Standing, said: str) -
         kind = "name" if _may_be_person(about) else "term"
         weighed.insert(0, (Entity(about.text, kind, about.start), 2 * weighed[0][1] if weighed else 1.0))
     return weighed
+
+
+def _asked(rounds: Sequence[Standing]) -> tuple[str, ...]:
+    """Return the last question, if it is certain what it was about: as it was said, or as the one before it."""
+    last = fold(rounds[-1].text)
+    if rounds[-1].whole or len(rounds) == 1:
+        return (last,) if rounds[-1].whole else ()
+    return tuple(phrase for p in noun_phrases(rounds[-2].text) if (phrase := fold(p.text)) in last)
 
 
 def _may_be_person(about: NounPhrase) -> bool:

@@ -59,9 +59,10 @@ class RewriteChain:
     def run(self) -> Flow[RewriteResult]:
         """Try each rewriter until one is accepted; fails open to the user's own words.
 
-        An accepted rewrite that leaves a reference in place is taken only if no later rewriter resolves it.
+        An accepted rewrite that leaves a reference in place, or changes nothing in a message that certainly lacks
+        something, is taken only if no later rewriter does better.
         """
-        unresolved: RewriteAttempt | None = None
+        second_best: RewriteAttempt | None = None
         for rewriter in self._pipeline.rewriters:
             try:
                 attempt = yield from self._attempt(rewriter)
@@ -70,12 +71,17 @@ class RewriteChain:
                     yield from self._store(attempt)
             finally:
                 self._land(None)
-            if attempt.accepted and not attempt.leaves_reference:
+            if attempt.accepted and not self._leaves_something(attempt):
                 return self._result(attempt)
-            unresolved = unresolved or (attempt if attempt.accepted else None)
+            second_best = second_best or (attempt if attempt.accepted else None)
             if attempt.ambiguous and self._pipeline.settings.rewrite.on_ambiguous == "ask":
                 break
-        return self._result(unresolved)
+        return self._result(second_best)
+
+    def _leaves_something(self, attempt: RewriteAttempt) -> bool:
+        """Return True if a rewrite leaves a reference, or a message that certainly lacks something as it was."""
+        unchanged = self._pipeline.reviewer.same(attempt.query or "", self._request.message)
+        return attempt.leaves_reference or (unchanged and self._request.decision.is_certain)
 
     def _attempt(self, rewriter: Rewriter) -> Flow[RewriteAttempt]:
         began = self._pipeline.clock()
