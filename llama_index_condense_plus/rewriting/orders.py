@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip, simplify
+from llama_index_condense_plus.languages.text import clip, remembered, simplify
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 
 _ORDER = regex(either([*follow_up_words("zh")["orders"], *follow_up_words("en")["orders"]]))
 _SENTENCE = regex(r"[^。！？!?;；\n.]*(?:\.(?=\S)[^。！？!?;；\n.]*)*[。！？!?;；\n.]*")
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def without_orders(text: str) -> str:
     """Return a text without its sentences that give orders; the text itself if there are none.
 

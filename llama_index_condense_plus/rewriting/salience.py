@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import EntityExtractor
+from llama_index_condense_plus.rewriting.orders import without_orders
 from llama_index_condense_plus.types import Entity, HistoryWindow, WindowMessage
 
 LOOK_BACK = 24
@@ -53,10 +54,13 @@ def rank_entities(
     """Return everything mentioned with its salience, highest first.
 
     A name found anywhere counts wherever it is written, and under the longest form that was used (佐助 → 宇智波佐助).
+    What a sentence names that gives the machine orders counts nowhere.
     """
     messages = source.all_messages if isinstance(source, HistoryWindow) else tuple(source)
     read = [*range(min(_OPENING, len(messages) - LOOK_BACK)), *range(max(0, len(messages) - LOOK_BACK), len(messages))]
-    dated = tuple((messages[index].full_text, len(messages) - 1 - index, index < _OPENING) for index in read)
+    dated = tuple(
+        (without_orders(messages[index].full_text), len(messages) - 1 - index, index < _OPENING) for index in read
+    )
     if isinstance(extractor, Hashable):
         return list(_ranked(dated, extractor, weights))
     return list(_ranked.__wrapped__(dated, extractor, weights))
