@@ -26,9 +26,12 @@ KEPT = ROOT / "docs" / "benchmarks"
 BENCHMARKS: dict[str, tuple[str, ...]] = {
     "rewriting": (),
     "retrieval": ("--quick",),
-    "guards": (),
-    "trigger": ("--quick",),
+    "guards": ("--sample", "250"),
+    "trigger": (),
+    "history": (),
+    "topics": (),
     "turns": (),
+    "prompts": (),
     "sessions": (),
     "service_load": (),
 }
