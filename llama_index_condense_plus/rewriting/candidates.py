@@ -43,6 +43,8 @@ _STRONG = frozenset({"title", "framed", "person"})
 _UNNAMED = ("term", "number")
 MAX_PERSONS = 32
 """Candidates that are looked at as persons, the most salient."""
+MAX_READ = 120
+"""Messages read of a conversation, so that a long one costs a turn little more than a short one."""
 _MAX_ADDED = 4
 """Characters of Chinese nouns that a name may be short of."""
 
@@ -57,7 +59,7 @@ class Candidates:
     """
 
     def __init__(self, window: HistoryWindow, message: str, extractor: EntityExtractor) -> None:
-        self.messages = tuple(_without_orders(m) for m in window.all_messages)
+        self.messages = tuple(_without_orders(m) for m in _read(window.all_messages))
         self.items = window.list_items
         self._message = message
         self._extractor = extractor
@@ -114,6 +116,11 @@ class Candidates:
 
 def _is_name(words: str) -> bool:
     return any(phrase.kind == "name" for phrase in noun_phrases(words))
+
+
+def _read(messages: Sequence[WindowMessage]) -> Sequence[WindowMessage]:
+    """Return the messages that a question may mean: a long conversation's first round and its newest messages."""
+    return messages if len(messages) <= MAX_READ else (*messages[:2], *messages[2 - MAX_READ :])
 
 
 def _without_orders(message: WindowMessage) -> WindowMessage:
