@@ -16,7 +16,7 @@ def rarity_classes(language: str) -> dict[str, int]:
     """Return word → class 0 to 5 for ``zh`` or ``en``; a word that is not there is of class ``RAREST``.
 
     English ranks come from Google's book n-grams as cut to dictionary words by SymSpell, Chinese ones from jieba's
-    dictionary; both are credited in NOTICE.
+    dictionary; both are credited in NOTICE. Vulgar English words are left out, and so of the rarest class.
     """
     data = files("llama_index_condense_plus.languages") / "data" / f"ranks_{language}.txt"
     lines = data.read_text(encoding="utf-8").splitlines()
