@@ -187,9 +187,9 @@ def _with_ordinals_said(messages: Sequence[WindowMessage]) -> tuple[WindowMessag
         if message.role == "user":
             ordinals = [r for r in find_references(text) if r.kind == "ordinal"] if items else []
             for reference in reversed(ordinals):
-                index = reference.position - 1 if reference.position > 0 else len(items) - 1
-                if 0 <= index < len(items):
-                    text = text[: reference.start] + item_name(items[index]) + text[reference.end :]
+                item = reference.item_of(items)
+                if item is not None:
+                    text = text[: reference.start] + item_name(item) + text[reference.end :]
         else:
             items = list_items(text) or items
         said.append(message if text is message.full_text else replace(message, full_text=text))

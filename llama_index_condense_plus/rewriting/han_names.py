@@ -13,6 +13,7 @@ from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import rarity_classes
 from llama_index_condense_plus.languages.text import Token, has_han, simplify, tokenize
+from llama_index_condense_plus.rewriting.follow_up_words import either
 from llama_index_condense_plus.types import Entity
 
 if sys.version_info >= (3, 11):
@@ -31,10 +32,6 @@ def entity_words() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(data.read_text(encoding="utf-8"))
 
 
-def _either(words: Sequence[str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-
-
 _ZH = entity_words()["zh"]
 _CLASSES = frozenset(_ZH["classes"])
 _FILLERS = frozenset(_ZH["no_names"]) | _CLASSES | frozenset(_ZH["lead"])
@@ -46,11 +43,11 @@ _MAX_RUN = 6
 _H = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _NAME_CHARS = rf"[{_H}A-Za-z0-9·•・：:\-]"
 _CLASSIFIER = r"[这那][部首个座家本位款张种条只件支台篇名套道处片所些里儿]*"
-_CLASS = _either(_ZH["classes"])
-_INTRODUCED = rf"(?:{_either(_ZH['frame_verbs'])})(?:{_either(_ZH['lead'])})*({_NAME_CHARS}{{2,20}}?)"
+_CLASS = either(_ZH["classes"])
+_INTRODUCED = rf"(?:{either(_ZH['frame_verbs'])})(?:{either(_ZH['lead'])})*({_NAME_CHARS}{{2,20}}?)"
 _SURE_FRAME = regex(rf"{_INTRODUCED}{_CLASSIFIER}(?:{_CLASS})")
 _FRAME = regex(
-    rf"{_INTRODUCED}(?:{_CLASSIFIER}|的?(?:{_either(_ZH['frame_ends'])})+[，,。.？?！!\s]|[，,。.？?！!\n]|$)"
+    rf"{_INTRODUCED}(?:{_CLASSIFIER}|的?(?:{either(_ZH['frame_ends'])})+[，,。.？?！!\s]|[，,。.？?！!\n]|$)"
 )
 _ABOUT = regex(
     rf"对({_NAME_CHARS}{{2,20}}?)(?:{_CLASSIFIER}(?:{_CLASS})?)?(?:是否|有|也|很|不)?(?:了解|熟悉|印象|感兴趣|研究)"
@@ -63,7 +60,7 @@ _SUBJECT = regex(
 )
 _LISTED = regex(rf"(?<=、)([{_H}A-Za-z·]{{2,10}})(?=、)")
 _SURNAMED = regex(
-    rf"(?:^|[，,。.？?！!；;\s、：:（(和跟与是叫让对由像])((?:{_either(_ZH['surnames'])})[{_H}]{{1,2}})"
+    rf"(?:^|[，,。.？?！!；;\s、：:（(和跟与是叫让对由像])((?:{either(_ZH['surnames'])})[{_H}]{{1,2}})"
     r"(?=[，,。.？?！!；;\s、）)和跟与]|$|[是的在有也吗呢这]|主|导|唱|演|写|编|作|给|出|个人|先生|女士|老师)"
 )
 _NO_PART = "的吗是了在这那你我他她它们有和与吧呢啊呀个对叫由像看听让给跟说被把就过很都还也又于"
@@ -71,12 +68,12 @@ _DOTTED = regex(rf"(?:(?![{_NO_PART}])[{_H}A-Za-z.]){{1,8}}(?:[·•・](?:(?![{
 _TAGS = {"nr": "person", "nrt": "person", "nrfg": "person", "ns": "place", "nt": "organisation", "nz": "name"}
 _NOMINAL = frozenset({"n", "ng", "nr", "nrt", "nrfg", "ns", "nt", "nz", "vn", "an", "j", "l", "i", "b", "eng", "zg"})
 _TERM_TAGS = frozenset({"n", "ng", "vn", "an", "eng", "l", "i", "j", "nz", "b"})
-_SUFFIX = regex(rf"(?:{_either(_ZH['suffixes'])})$")
+_SUFFIX = regex(rf"(?:{either(_ZH['suffixes'])})$")
 _MINOR = regex("[奖语族国]$")
 """Endings of names that are told about something else: awards, languages, countries."""
 _ADDRESS = regex(r"[省市区县乡镇村路街道号]$")
-_ASKING = regex(_either(_ZH["asking"]))
-_NO_INSIDE = regex(_either(_ZH["never_inside"]) + r"|\d[年月日]")
+_ASKING = regex(either(_ZH["asking"]))
+_NO_INSIDE = regex(either(_ZH["never_inside"]) + r"|\d[年月日]")
 _LEADS = frozenset(_ZH["lead"]) | frozenset(_ZH["frame_verbs"]) | frozenset(_ZH["lead_verbs"]) | _CLASSES
 _LONG_ATTRIBUTES = tuple(word for word in ATTRIBUTES_ZH if len(word) >= _MIN_SUFFIXED)
 _TRAILS = frozenset(_ZH["trails"])

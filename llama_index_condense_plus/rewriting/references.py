@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +11,7 @@ from llama_index_condense_plus.languages import lexicon_for
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.phrases import PhraseSet
 from llama_index_condense_plus.languages.text import fold, has_han, tokenize
+from llama_index_condense_plus.rewriting.follow_up_words import either
 from llama_index_condense_plus.rewriting.han_names import entity_words
 
 
@@ -34,6 +35,11 @@ class Reference:
         """Offset after the last character."""
         return self.start + len(self.text)
 
+    def item_of(self, items: Sequence[str]) -> str | None:
+        """Return the item that an ordinal points at; None if the list is shorter."""
+        index = self.position - 1 if self.position > 0 else len(items) - 1
+        return items[index] if 0 <= index < len(items) else None
+
 
 _ZH = entity_words()["zh"]
 _EN = entity_words()["en"]
@@ -43,7 +49,7 @@ _ENGLISH_ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1, "former": 1, "latter": -1,
 }  # fmt: skip
 _MEASURE = "[部首个座家本位款张种条只件支台篇名套道处片所项类份门台]"
-_CLASS = "|".join(sorted(map(re.escape, _ZH["classes"]), key=len, reverse=True))
+_CLASS = either(_ZH["classes"])
 _HAN = regex(
     rf"(?P<ordinal>(?<!的)(?:第(?P<n>[一二三四五六七八九十1-9])(?:{_MEASURE}|点|步)(?:{_CLASS})?|最后一{_MEASURE})|前者|后者)"
     rf"|(?P<plural>[它他她]们|[这那](?:些|几{_MEASURE}|两{_MEASURE}|俩)(?:{_CLASS})?)"

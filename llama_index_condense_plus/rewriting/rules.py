@@ -30,9 +30,12 @@ from llama_index_condense_plus.types import HistoryWindow, RewriteRequest, Trigg
 NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place", "code", "quoted"})
 """Kinds of entity that say what a question is about; with one and no reference it is complete."""
 _PAIR_WORDS = frozenset({"former", "latter", "前者", "后者"})
+"""Ordinals of two things, which need no list."""
 _DECLINED = RuleOutcome(None)
 _PREPOSITION = regex(r"\b(?:from|to|in|at|near|around|into|over|of|about) \Z", re.IGNORECASE)
+"""What stands before "there": no preposition is added to it."""
 _GOING = regex(r"\b(?:get|go|going|come|travel|fly|drive|walk|back|way) \Z", re.IGNORECASE)
+"""Words of going: after them "there" becomes "to" a place, after others "at" it."""
 _PIECES = regex(r"[,，.。!！~～;；]+")
 _LAUGH = regex(r"^(?:哈哈|呵呵|嘿嘿|haha|lol|wow)")
 _ASKS = regex(
@@ -157,10 +160,10 @@ def _ordinal(clause: str, ordinals: Sequence[Reference], talk: Candidates) -> st
     for reference in reversed(ordinals):
         pair = any(word in reference.text.lower() for word in _PAIR_WORDS)
         items: Sequence[str] = (pair_of(talk.messages) or ()) if pair else talk.items or pair_of(talk.messages) or ()
-        index = reference.position - 1 if reference.position > 0 else len(items) - 1
-        if not 0 <= index < len(items):
+        item = reference.item_of(items)
+        if item is None:
             return None
-        clause = _replaced(clause, reference, item_name(items[index]))
+        clause = _replaced(clause, reference, item_name(item))
     return clause
 
 
