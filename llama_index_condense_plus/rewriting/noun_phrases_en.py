@@ -23,27 +23,7 @@ _PREPOSITIONS = frozenset(follow_up_words("en")["prepositions"])
 _TIMES = frozenset(follow_up_words("en")["times"])
 _CONTRACTED = regex(r"['’](?:s|re|ll|d|ve)$")
 _POSSESSIVE = regex(r"(?:['’]s|(?<=s)['’])$")
-_ASKING = frozenset(
-    {
-        "i",
-        "we",
-        "you",
-        "they",
-        "what",
-        "who",
-        "how",
-        "where",
-        "when",
-        "why",
-        "that",
-        "there",
-        "here",
-        "it",
-        "he",
-        "she",
-        "let",
-    }
-)
+_CONTRACTING = frozenset(follow_up_words("en")["contracting"])
 _YEAR = regex(r"(?:19|20)\d\d$")
 
 
@@ -67,7 +47,7 @@ def english_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
 
 def _content(word: str, lower: str) -> bool:
     """Return True for a word that may stand in a noun phrase: capitalised "Other" and numbers too."""
-    return word[0].isalnum() and lower not in STOP and _CONTRACTED.sub("", lower) not in _ASKING
+    return word[0].isalnum() and lower not in STOP and _CONTRACTED.sub("", lower) not in _CONTRACTING
 
 
 def _adjacent(text: str, words: list[tuple[str, int]], first: int, at: int) -> bool:
