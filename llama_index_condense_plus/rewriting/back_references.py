@@ -20,11 +20,11 @@ _HAN_LEAD = regex(
     rf"^(?:{either(_ZH['back'])})(?P<what>[^，,。？?]{{0,16}}?)(?:的事|的问题|来)?[，,。：:]\s*(?P<rest>.+)$"
 )
 _HAN_SAID = regex(
-    rf"(?:[你您我咱]们?)?(?P<when>{_WHEN}|上面|前面)(?:[你您我咱]们?)?(?:{_SAID})?(?:那|的)?{_MEASURE}的?"
+    rf"(?:[你您我咱]们?)?(?P<when>{_WHEN})(?:[你您我咱]们?)?(?:{_SAID})?(?:那|的)?{_MEASURE}的?"
     r"(?P<noun>[\u3400-\u9fffA-Za-z0-9]{0,6})"
 )
-_HAN_CUE = regex(rf"(?:{_WHEN}|上面|前面)(?:[你您我咱]们?)?(?:{_SAID}|[那]{_MEASURE})")
-_STRIP = regex(rf"^(?:{_WHEN}|上面|前面)?(?:[你您我咱]们?)?(?:{_SAID})?{_MEASURE}的?")
+_HAN_CUE = regex(rf"(?:{_WHEN})(?:[你您我咱]们?)?(?:{_SAID}|那{_MEASURE})")
+_STRIP = regex(rf"^(?:{_WHEN})?(?:[你您我咱]们?)?(?:{_SAID})?{_MEASURE}的?")
 _LATIN_LEAD = regex(
     r"^(?:ok(?:ay)?,? |so,? |sorry,? )?"
     r"(?:(?:(?:going|coming|getting|to go|let's go|to come)? ?back to|returning to|about|as for|regarding|concerning)"
@@ -50,7 +50,9 @@ _ARTICLES = regex(
 _GENERIC = frozenset(
     {"topic", "model", "place", "book", "film", "movie", "product", "city", "company", "hotel", "subject"}
 )
+"""Kinds of things that "that first …" goes back to: with another noun it may be new."""
 _EMPTY = _GENERIC | {"one", "ones", "thing", "question", "matter", "person", "option", "item", "point"}
+"""Nouns that tell nothing about what is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +123,16 @@ def _english(message: str) -> BackReference | None:
         if lead["what"] is None or earlier or re.search(_SAID_EN, what):
             rest = lead["rest"]
             return BackReference(0, lead.start("rest"), _noun(what), bool(_FIRST.search(what)), earlier, rest)
-    match = _LATIN_SAID.search(message) or _LATIN_ORDER.search(message)
+    match = _LATIN_SAID.search(message)
     if not match:
-        return None
+        match = _LATIN_ORDER.search(message)
+        if not match or match["noun"].lower() not in _GENERIC:
+            return None
     order = (match["order"] or "").strip().lower()
     words = match.group().lower()
     first = "first" in order or " first " in words or "originally" in words
     leads = not message[: match.start()].strip() and message[match.end() : match.end() + 1] == ","
     rest = message[match.end() + 1 :].strip() if leads else None
-    if match.re.pattern == _LATIN_ORDER.pattern and match["noun"].lower() not in _GENERIC:
-        return None
     return BackReference(
         match.start(), match.end(), _noun(match["noun"]), first, bool(order) or first or "earlier" in words, rest
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import pairwise
 
 from llama_index_condense_plus.languages.patterns import regex
@@ -33,7 +32,13 @@ _NEGATED_EN = regex(
 _CONDITION_EN = regex(r"\b(?:if|when)\b[^?]*?\b(?:is|are|am|was|were|can|has|have|will)\b(?! not)", re.IGNORECASE)
 _AUXILIARY = regex(r"^(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have)\b", re.IGNORECASE)
 _STOPS_ZH = "怎多是要需"
+"""Characters that no side of a reversal holds: 怎么, 多久, 是, 要, 需要."""
 _SIDE_ZH = rf"[^，,。？?{_STOPS_ZH}]{{1,20}}?"
+_EXCHANGED_ZH = tuple(
+    regex(rf"{re.escape(opener)}(?P<a>{_SIDE_ZH})(?P<mid>{middle})(?P<b>{_SIDE_ZH})(?=[{_STOPS_ZH}，,。？?！!的有]|$)")
+    for opener, middle in _ZH["reversible"]
+)
+"""Questions with two sides, the surest first: 从 A 到 B."""
 
 
 def is_contentless(clause: str) -> bool:
@@ -89,17 +94,8 @@ def reversed_question(question: str, clause: str) -> str | None:
     return _exchanged_en(question) if _REVERSAL_EN.match(_LEAD_EN.sub("", clause)) else None
 
 
-@cache
-def _sides_zh() -> tuple[re.Pattern[str], ...]:
-    stop = rf"(?=[{_STOPS_ZH}，,。？?！!的有]|$)"
-    return tuple(
-        re.compile(f"{re.escape(opener)}(?P<a>{_SIDE_ZH})(?P<mid>{middle})(?P<b>{_SIDE_ZH}){stop}")
-        for opener, middle in _ZH["reversible"]
-    )
-
-
 def _exchanged_zh(question: str) -> str | None:
-    for pattern in _sides_zh():
+    for pattern in _EXCHANGED_ZH:
         match = pattern.search(question)
         if match:
             return f"{question[: match.start('a')]}{match['b']}{match['mid']}{match['a']}{question[match.end() :]}"

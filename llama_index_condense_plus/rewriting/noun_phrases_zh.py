@@ -20,7 +20,8 @@ _LEADS = frozenset(entity_words()["zh"]["lead"])
 _NO_VERBS = frozenset(_WORDS["light_verbs"]) | frozenset(entity_words()["zh"]["frame_verbs"])
 _FRAMES = regex(rf"^(?:{either([*_WORDS['light_verbs'], *entity_words()['zh']['frame_verbs'], *_LEADS])})+")
 _CUT = regex(
-    rf"{either(_WORDS['asking'])}|[，,。？?！!；;：:、\n\t\u3000（）()]+|(?<![还但就于总只可凡都老])是(?![非])|有(?=什么|哪|多少|几)|[啊呀嘛哦噢呗啦]|吧(?=[，。？?！!]|$)|《[^》]{{1,60}}》"
+    rf"{either(_WORDS['asking'])}|[，,。？?！!；;：:、\n\t\u3000（）()]+|(?<![还但就于总只可凡都老])是(?!非)"
+    r"|有(?=什么|哪|多少|几)|[啊呀嘛哦噢呗啦]|吧(?=[，。？?！!]|$)|《[^》]{1,60}》"
 )
 _TITLE = regex(r"《([^》]{1,60})》")
 _NOMINAL = frozenset(
