@@ -22,6 +22,7 @@ _NUMBER = regex(r"\d+(?:\.\d+)?")
 _AND_AFTER = regex(r" ?(?:[和与跟及或、]|还是| (?:and|or) )")
 _AND_BEFORE = regex(r"(?:[和与跟及或、]|还是| (?:and|or) (?:the |an? )?) ?\Z")
 _PROPER = ("nr", "ns", "nz", "en")
+"""How jieba's tags of persons, places, other names and Latin words begin."""
 _HAN_RUN = regex(r"[\u3400-\u9fff]*\Z")
 _ASKED = regex(rf" ?(?:{either(follow_up_words('zh')['asking'])}|是|有)")
 _MODIFIERS = frozenset("abz")
@@ -149,7 +150,7 @@ def _chinese_scores(question: str, old: NounPhrase, words: str, attribute: bool,
         asked = is_attribute(old.text) and (_ASKED.match(question, old.end) or not question[old.end :][:1].isalnum())
         return [(2.0 + min(suffix, 1), old.start + tail, old.end)] if asked else []
     base = (0.0 if is_attribute(old.text) and len(tokens) == 1 else 1.0) + early
-    base += 0.7 * (_tag(old.text) == _tag(words)) + 0.3 * (_latin(old.text) == _latin(words))
+    base += 0.7 * (_tag(old.text) == _tag(words)) + 0.3 * (has_latin(old.text) == has_latin(words))
     base -= words.islower() and words.isascii() and not old.text.islower()
     start = old.start
     if suffix and len(old.text) < len(words):  # 年 + 假 against 病假
@@ -173,10 +174,11 @@ def _chinese_scores(question: str, old: NounPhrase, words: str, attribute: bool,
 def _tag(words: str) -> str:
     """Return the tag of a phrase's last word, names of persons and places apart from common nouns."""
     pos = tokenize(words)[-1].pos
-    return pos[:2] if pos[:2] in ("nr", "ns", "nz", "en") else pos[:1]
+    return pos[:2] if pos[:2] in _PROPER else pos[:1]
 
 
-def _latin(words: str) -> bool:
+def has_latin(words: str) -> bool:
+    """Return True for words with ASCII letters or digits in them."""
     return any(char.isascii() and char.isalnum() for char in words)
 
 

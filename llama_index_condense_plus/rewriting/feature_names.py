@@ -10,10 +10,14 @@ from llama_index_condense_plus.rewriting.reading import ATTRIBUTE, CONTENT, NAME
 Part = tuple[Any, ...]
 """A function of this module and its arguments, all of them small: few different parts occur in all."""
 Names = tuple[str, ...]
+"""Names of features."""
 
 FEW = (0, 1, 2, 3, 5, 8)
+"""Edges between which counts are one feature; the weights are trained with these, as with the two below."""
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20)
+"""Edges of a message's length, in words."""
 RARITIES = (1, 3, 4, 5, 6)
+"""Classes of rarity from which on a feature holds."""
 
 
 def names(part: Part) -> Names:

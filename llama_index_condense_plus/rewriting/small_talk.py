@@ -12,28 +12,11 @@ from llama_index_condense_plus.languages.text import fold
 FILLERS_ZH = frozenset("啊呀吧了哦呢嘛哈啦哇的噢喔呵嗯恩你您")
 """Particles and addresses that change nothing."""
 FILLERS_EN = frozenset(
-    (
-        "so",
-        "very",
-        "much",
-        "then",
-        "and",
-        "but",
-        "please",
-        "well",
-        "oh",
-        "again",
-        "really",
-        "that's",
-        "a",
-        "for",
-        "you",
-        "i",
-        "with",
-        "all",
-        "one",
-    )
-)
+    {
+        "so", "very", "much", "then", "and", "but", "please", "well", "oh", "again", "really", "that's", "a", "for",
+        "you", "i", "with", "all", "one",
+    }
+)  # fmt: skip
 """Words that change nothing between greetings."""
 DECLINES = ("no", "nah", "not ", "不", "没")
 """Beginnings of answers that decline."""

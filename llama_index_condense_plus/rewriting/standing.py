@@ -10,7 +10,7 @@ from functools import lru_cache
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_clause
-from llama_index_condense_plus.rewriting.counterparts import is_attribute
+from llama_index_condense_plus.rewriting.counterparts import has_latin, is_attribute
 from llama_index_condense_plus.rewriting.follow_ups import is_contentless, negated_question, reversed_question
 from llama_index_condense_plus.rewriting.fragments import fragment
 from llama_index_condense_plus.rewriting.joins import joined
@@ -29,6 +29,7 @@ _ASKS = regex(r"[?？]|[吗呢]|什么|怎么|多少|哪")
 _TAIL = 40
 """Characters at the end of an answer in which it asks back."""
 _PROPER = ("nr", "ns", "nt", "nz", "en")
+"""How jieba's tags of names and of Latin words begin."""
 _OPENER = regex(
     r"^(?:(?:那么?|而且|另外|还有(?![吗呢没别其什哪])|对了|不过|所以)[，,]?(?![里边些个儿位家款种座部])"
     r"|(?:and|but|so|also|then|ok|okay)\b,?(?! about))\s*",
@@ -119,14 +120,10 @@ def varied_question(message: str, before: Standing) -> str | None:
         return None
     if not before.whole and is_attribute(new.new):
         return None
-    if not new.named and not has_latin_or_digit(new.new) and _aspect(new.new, before.answer):
+    mixed = has_han(new.new) and has_latin(new.new)  # a name: 星野 S9
+    if not new.named and not mixed and _aspect(new.new, before.answer):
         return None
     return substituted(before.text, new)
-
-
-def has_latin_or_digit(words: str) -> bool:
-    """Return True for Chinese words with letters or digits in them, which are names."""
-    return has_han(words) and any(char.isascii() and char.isalnum() for char in words)
 
 
 def _aspect(words: str, answer: str) -> bool:
