@@ -33,7 +33,8 @@ EXAMPLES = """examples:
   condense-plus explain "那它的价格呢？" --history conversation.jsonl --docs manual/ --json
   condense-plus explain "And its price?" --history talk.txt --docs manual/ --instead "What is the price of Pro?"
 
-The conversation is plain text, one message a line, user and assistant in turn, or JSON with role and content.
+The conversation is plain text, one message a line, user and assistant in turn or each line after user: or assistant:,
+or JSON with role and content.
 """
 TOP_K = 5
 DELETED, ADDED, PLAIN = "\033[9;31m", "\033[1;32m", "\033[0m"

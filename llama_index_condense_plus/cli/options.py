@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from llama_index_condense_plus.errors import ConfigurationError
 STDIN = "-"
 """Name that stands for standard input."""
 ROLES = {"user", "assistant", "system"}
+SPOKEN = re.compile(r"\s*(user|assistant|用户|助手)\s*[:：]\s*(.+)", re.IGNORECASE)
+"""A line of a conversation that says who spoke."""
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +53,7 @@ def read_history(name: str | None) -> list[ChatMessage]:
     """Read a conversation from a file or standard input.
 
     Two forms are read: JSON Lines or a JSON array of ``{"role": …, "content": …}``, and plain text, one message a
-    line, user and assistant in turn.
+    line, user and assistant in turn, or each line after ``user:`` or ``assistant:``.
 
     Args:
         name: the file; ``-``: standard input; None: no conversation.
@@ -66,6 +69,9 @@ def read_history(name: str | None) -> list[ChatMessage]:
         raise ConfigurationError(f"--history: cannot read {name}: {error}") from None
     lines = [line for line in text.splitlines() if line.strip()]
     if not text.lstrip().startswith(("[", "{")):
+        spoken = [SPOKEN.match(line) for line in lines]
+        if all(spoken):
+            return [ChatMessage(role=_role(match[1]), content=match[2].strip()) for match in spoken if match]
         return [ChatMessage(role=("user", "assistant")[i % 2], content=line.strip()) for i, line in enumerate(lines)]
     try:
         rows = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in lines]
@@ -74,6 +80,10 @@ def read_history(name: str | None) -> list[ChatMessage]:
         raise ConfigurationError(
             f'--history: {name} is not a list of {{"role": "user" or "assistant", "content": "…"}}: {error!r}'
         ) from None
+
+
+def _role(speaker: str) -> str:
+    return "user" if speaker.lower() in ("user", "用户") else "assistant"
 
 
 def _messages(rows: Sequence[dict[str, str]]) -> list[ChatMessage]:

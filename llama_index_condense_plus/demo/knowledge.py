@@ -72,7 +72,7 @@ def folder_passages(folder: Path, progress: OnProgress | None = None) -> list[Ba
         ConfigurationError: the folder does not exist or holds no readable text.
     """
     if not folder.is_dir():
-        raise ConfigurationError(f"--docs: {folder} is not a folder.")
+        raise ConfigurationError(f"{folder} is not a folder.")
     paths = sorted(p for p in folder.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(folder)))
     splitter = SentenceSplitter(chunk_size=CHUNK_TOKENS, chunk_overlap=CHUNK_TOKENS // 8)
     nodes: list[BaseNode] = []

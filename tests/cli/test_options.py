@@ -11,6 +11,7 @@ EXPECTED = [("user", "介绍一下标准版"), ("assistant", "标准版适合小
 ROWS = [json.dumps({"role": role, "content": content}, ensure_ascii=False) for role, content in EXPECTED]
 FORMS = {
     "plain text": "介绍一下标准版\n\n标准版适合小团队。\n",
+    "speakers": "user: 介绍一下标准版\nAssistant：标准版适合小团队。\n",
     "JSON Lines": "\n".join(ROWS),
     "JSON array": f"[{ROWS[0]},\n {ROWS[1]}]",
 }
