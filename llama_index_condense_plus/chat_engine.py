@@ -85,6 +85,11 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         filters: MetadataFilters | None = None,
         components: Components | None = None,
     ) -> None:
+        if not isinstance(settings, CondensePlusSettings | None):
+            raise ConfigurationError(
+                f"settings must be CondensePlusSettings, not {type(settings).__name__}: "
+                'CondensePlusSettings(trigger={"mode": "never"}), or CondensePlusSettings.from_toml("settings.toml").'
+            )
         self._given_llm = llm
         self._given_condense_llm = condense_llm
         prompt = None if condense_question_prompt is None else as_template(condense_question_prompt)

@@ -12,6 +12,7 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
 )
 
 from llama_index_condense_plus.errors import ConfigurationError
@@ -88,6 +89,10 @@ class CondensePlusSettings(BaseSettings):
             super().__init__(**values)
         except ValidationError as error:
             raise ConfigurationError(readable(error, type(self))) from None
+        except SettingsError as error:
+            raise ConfigurationError(
+                f'{error}. In the environment, lists and tables are JSON: ["rules", "original"].'
+            ) from None
 
     @classmethod
     def settings_customise_sources(

@@ -71,7 +71,8 @@ def readable(error: ValidationError, model: type[BaseModel]) -> str:
         if item["type"] == "extra_forbidden":
             lines.append(f"Unknown option {name}.{_nearest(location[-1], _names_at(model, location[:-1]))}")
         else:
-            lines.append(f"Option {name}: {item['msg']}, not {item.get('input')!r}.")
+            wanted = item["msg"].replace("a valid tuple", "a list")
+            lines.append(f"Option {name}: {wanted}, not {item.get('input')!r}.")
     return "\n".join(lines)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from llama_index_condense_plus import CondensePlusSettings, ConfigurationError
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, ConfigurationError
 from llama_index_condense_plus.settings.reading import is_off, read_toml
+from tests.fakes import PlainQueryEngine
 
 
 @pytest.mark.parametrize(
@@ -21,12 +22,24 @@ from llama_index_condense_plus.settings.reading import is_off, read_toml
         ({"cache": {"zzzz": 1}}, "Unknown option cache.zzzz. Valid here: enabled, max_entries, ttl_s, namespace."),
         ({"retrieval": {"max_queries": 99}}, "Option retrieval.max_queries: "),
         ({"retrieval": {"dual": "sometimes"}}, "not 'sometimes'."),
+        ({"rewrite": {"chain": "rules"}}, "Option rewrite.chain: Input should be a list, not 'rules'."),
     ],
 )
 def test_wrong_option_is_named_with_its_remedy(sections: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         CondensePlusSettings(**sections)
     assert words in str(raised.value)
+
+
+def test_list_in_the_environment_that_is_no_json_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONDENSE_PLUS_REWRITE__CHAIN", "rules,original")
+    with pytest.raises(ConfigurationError, match="lists and tables are JSON"):
+        CondensePlusSettings()
+
+
+def test_engine_refuses_settings_that_are_a_plain_mapping() -> None:
+    with pytest.raises(ConfigurationError, match="must be CondensePlusSettings, not dict"):
+        CondensePlusChatEngine.from_defaults(PlainQueryEngine(), settings={"trigger": {"mode": "never"}})  # type: ignore[arg-type]
 
 
 def test_every_wrong_option_has_its_line() -> None:
