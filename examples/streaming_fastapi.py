@@ -1,5 +1,6 @@
 """A streaming chat over HTTP in one file: server-sent events, one conversation per id.
 
+pip install "llama-index-condense-plus[service]"
 uvicorn streaming_fastapi:create_app --factory
 curl -N localhost:8000/conversations/ann --json '{"message": "How much does the Heron drone cost?"}'
 
