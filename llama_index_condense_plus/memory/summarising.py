@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -18,12 +15,8 @@ from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut
 from llama_index_condense_plus.rewriting.messages import spoken
+from llama_index_condense_plus.settings.reading import shipped_table
 from llama_index_condense_plus.types import WindowMessage
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 NAME_KINDS = frozenset({"title", "code", "name", "person", "place", "organisation", "quoted"})
 NAMES_SHARE = 3
@@ -195,6 +188,5 @@ def _said(messages: Sequence[ChatMessage]) -> list[WindowMessage]:
     return [message for message in spoken(messages)[0] if message is not None]
 
 
-@cache
-def _texts() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files("llama_index_condense_plus.memory") / "data" / "summary.toml").read_text("utf-8"))
+def _texts() -> Mapping[str, Mapping[str, str]]:
+    return shipped_table("llama_index_condense_plus.memory", "summary.toml")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -18,12 +15,8 @@ from llama_index_condense_plus.languages.text import content_tokens, fold, has_h
 from llama_index_condense_plus.operations import Flow, Predict, Prediction
 from llama_index_condense_plus.retrieval.plan import query_key
 from llama_index_condense_plus.rewriting.cleanup import safe_line
+from llama_index_condense_plus.settings.reading import shipped_table
 from llama_index_condense_plus.settings.sections import RewriteSettings
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 OVER_GENERATE = 2
 """Asked for this many times as many as are kept."""
@@ -96,10 +89,8 @@ def select_diverse(query: str, candidates: Sequence[str], wanted: int) -> list[s
     return chosen
 
 
-@cache
-def _texts() -> dict[str, Any]:
-    data = files("llama_index_condense_plus.retrieval") / "data" / "paraphrases.toml"
-    return tomllib.loads(data.read_text(encoding="utf-8"))
+def _texts() -> Mapping[str, Any]:
+    return shipped_table("llama_index_condense_plus.retrieval", "paraphrases.toml")
 
 
 def _read(output: str) -> list[str]:

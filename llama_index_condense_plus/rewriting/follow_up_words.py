@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from llama_index_condense_plus.settings.reading import shipped_table
 
 
-@cache
 def follow_up_words(language: str) -> Mapping[str, Any]:
     """Return the words of a language, ``zh`` or ``en``, or of all (``units``), by what they are for."""
-    data = files("llama_index_condense_plus.rewriting") / "data" / "follow_ups.toml"
-    found: Mapping[str, Any] = tomllib.loads(data.read_text(encoding="utf-8"))[language]
+    found: Mapping[str, Any] = shipped_table("llama_index_condense_plus.rewriting", "follow_ups.toml")[language]
     return found
 
 

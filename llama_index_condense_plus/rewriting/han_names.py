@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
@@ -14,22 +11,16 @@ from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import rarity_classes
 from llama_index_condense_plus.languages.text import Token, has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either
+from llama_index_condense_plus.settings.reading import shipped_table
 from llama_index_condense_plus.types import Entity
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Span = tuple[Entity, int, int]
 """An entity with the place it takes up."""
 
 
-@cache
 def entity_words() -> Mapping[str, Mapping[str, Any]]:
     """Return the words in ``data/entities.toml``."""
-    data = files("llama_index_condense_plus.rewriting") / "data" / "entities.toml"
-    return tomllib.loads(data.read_text(encoding="utf-8"))
+    return shipped_table("llama_index_condense_plus.rewriting", "entities.toml")
 
 
 _ZH = entity_words()["zh"]

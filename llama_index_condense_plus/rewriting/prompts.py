@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -22,14 +20,9 @@ from llama_index_condense_plus.languages.base import registered_lexicons
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.rewriting.history import render
-from llama_index_condense_plus.settings.reading import read_toml
+from llama_index_condense_plus.settings.reading import read_toml, shipped_table
 from llama_index_condense_plus.settings.sections import RewriteSettings
 from llama_index_condense_plus.types import HistoryWindow, RewriteRequest, TriggerDecision, WindowMessage
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Clock = Callable[[], datetime]
 OutputForm = Literal["text", "json", "structured"]
@@ -79,8 +72,7 @@ class PromptTexts:
 @cache
 def prompt_texts(language: str) -> PromptTexts:
     """Return the built-in wording of a language; English for one that has none of its own."""
-    data = files("llama_index_condense_plus.rewriting") / "data" / "prompts.toml"
-    tables: Mapping[str, dict[str, Any]] = tomllib.loads(data.read_text(encoding="utf-8"))
+    tables = shipped_table("llama_index_condense_plus.rewriting", "prompts.toml")
     table = tables.get(language, tables["en"])
     shots = tuple(Shot.model_validate(shot) for shot in table["shots"])
     words: dict[str, Any] = {

@@ -6,6 +6,8 @@ import difflib
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
 
@@ -27,6 +29,12 @@ OFF = {"off", "0", "false", "no", "n", "f"}
 def is_off(environment: Mapping[str, str]) -> bool:
     """Return True if an operator has switched rewriting off."""
     return environment.get(f"{ENV_PREFIX}ENABLED", "").strip().lower() in OFF
+
+
+@cache
+def shipped_table(package: str, name: str) -> Mapping[str, Any]:
+    """Return what a TOML file in a package's ``data`` folder holds, read once; not to be changed."""
+    return tomllib.loads((files(package) / "data" / name).read_text(encoding="utf-8"))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
