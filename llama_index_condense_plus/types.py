@@ -9,7 +9,6 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
-
 CERTAIN = 0.9
 """Of the messages that a 1.5B model returned as they were, the gate's estimate lay above this for those that needed a
 rewrite, and below for those that needed none."""
