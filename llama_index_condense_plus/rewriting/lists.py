@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from llama_index_condense_plus.languages.patterns import regex
@@ -23,6 +23,8 @@ _INLINE_MARKS = (
 _ENUMERATION = regex(r"[^、，,。；;：:！!？?\n]{1,24}(?:、[^、，,。；;：:！!？?\n]{1,24}){1,}")
 _PHRASE = r"[\w'’.+#-]+(?: [\w'’.+#-]+){0,4}"
 _COMMA_SERIES = regex(rf"\b{_PHRASE}(?:, {_PHRASE})+,? (?:and|or) {_PHRASE}")
+_SERIES_TEXT = regex(r"[\w'’.+#, -]+")
+"""A stretch of the characters that a series may hold."""
 _HAN_GLUE = regex(r"(?:以及|还有|和|与|及|或者?|或是)")
 _LEAD = regex(r"^.*?(?:包括|分别是|比如|例如|如|有|是|推荐|为|：|:)")
 _TAIL = regex(r"(?:等等?|这?[两三四五六七八九几]?[种个款部首类].*)$")
@@ -98,8 +100,18 @@ def _enumeration(text: str) -> tuple[str, ...]:
         parts[0] = _LEAD.sub("", parts[0])
         items = tuple(part.strip() for part in parts if part.strip())
         best = items if len(items) >= len(best) else best
-    for match in _COMMA_SERIES.finditer(text):
+    for match in _comma_series(text):
         parts = re.split(r",? (?:and|or) |, ", match.group())
         items = tuple(part.strip() for part in parts if part.strip())
         best = items if len(items) >= len(best) else best
     return best if len(best) >= _MIN_ITEMS else ()
+
+
+def _comma_series(text: str) -> Iterator[re.Match[str]]:
+    """Yield "A, B and C"; what no "and" or "or" follows is not tried, for that takes the square of its length."""
+    for stretch in _SERIES_TEXT.finditer(text):
+        words = stretch.group()
+        last = max(words.rfind(" and "), words.rfind(" or "))
+        if last >= 0:
+            end = words.find(",", last + 1)
+            yield from _COMMA_SERIES.finditer(words if end < 0 else words[:end])

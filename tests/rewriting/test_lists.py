@@ -30,3 +30,11 @@ def test_split_items_keeps_the_prose_around_a_list() -> None:
 
 def test_split_items_of_prose_is_the_text() -> None:
     assert split_items("no list\nhere") == ["no list\nhere"]
+
+
+def test_a_long_comma_list_without_its_last_word_is_no_series() -> None:
+    assert list_items("red green, " * 20_000) == ()  # with backtracking this takes minutes
+
+
+def test_a_series_ends_where_its_last_name_does() -> None:
+    assert list_items("Visa, Mastercard and Amex, by post, by hand") == ("Visa", "Mastercard", "Amex")
