@@ -22,6 +22,7 @@ from typing import Any
 from _bm25 import bm25
 from _data import RESULTS, figure, history_of, load, recall_at, recorded_kdconv, table
 
+from llama_index_condense_plus.languages.text import content_tokens
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.review import Reviewer
 from llama_index_condense_plus.rewriting.rewriters import LLMRewriter, predict_hash
@@ -90,12 +91,12 @@ class Chain:
         return (finished and finished.query) or request.message
 
     def reviewed(self, request: RewriteRequest, raw: str) -> str:
-        """Return a raw rewrite that passed the guards and left nothing that the rules mend, else theirs."""
+        """Return a raw rewrite that passed the guards and added something where it was needed, else the rules'."""
         attempt = self._reviewer.review(raw, request.message, request.window)
         if attempt.accepted and attempt.query:
-            unchanged = request.decision.is_certain and self._reviewer.same(attempt.query, request.message)
-            leaves_something = attempt.leaves_reference or unchanged
-            return self.rules(request) if leaves_something and self._rules.outcome(request).text else attempt.query
+            added = set(content_tokens(attempt.query)).difference(content_tokens(request.message))
+            lacks = (attempt.leaves_reference or request.decision.is_certain) and not added
+            return self.rules(request) if lacks and self._rules.outcome(request).text else attempt.query
         return self.rules(request)
 
     def model(self, request: RewriteRequest) -> str | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
-CERTAIN = 0.9
-"""Of the messages that a 1.5B model returned as they were, the gate's estimate lay above this for those that needed a
-rewrite, and below for those that needed none."""
+CERTAIN = 0.97
+"""A 1.5B model returned thirteen shipped messages as they were: of the eleven that needed a rewrite the gate's estimate
+was higher than this for all but one, of the two that needed none it was lower."""
 
 
 class TriggerReason(str, Enum):

@@ -8,6 +8,7 @@ import logging
 from dataclasses import replace
 from typing import Any, cast
 
+from llama_index_condense_plus.languages.text import content_tokens
 from llama_index_condense_plus.operations import (
     Flow,
     Operation,
@@ -59,8 +60,8 @@ class RewriteChain:
     def run(self) -> Flow[RewriteResult]:
         """Try each rewriter until one is accepted; fails open to the user's own words.
 
-        An accepted rewrite that leaves a reference in place, or changes nothing in a message that certainly lacks
-        something, is taken only if no later rewriter does better.
+        An accepted rewrite that adds nothing to a message that certainly lacks something is taken only if no later
+        rewriter does better.
         """
         second_best: RewriteAttempt | None = None
         for rewriter in self._pipeline.rewriters:
@@ -79,9 +80,10 @@ class RewriteChain:
         return self._result(second_best)
 
     def _leaves_something(self, attempt: RewriteAttempt) -> bool:
-        """Return True if a rewrite leaves a reference, or a message that certainly lacks something as it was."""
-        unchanged = self._pipeline.reviewer.same(attempt.query or "", self._request.message)
-        return attempt.leaves_reference or (unchanged and self._request.decision.is_certain)
+        """Return True if a rewrite adds no word where one is certainly missing, or a reference is left."""
+        if not (attempt.leaves_reference or self._request.decision.is_certain):
+            return False
+        return not set(content_tokens(attempt.query or "")).difference(content_tokens(self._request.message))
 
     def _attempt(self, rewriter: Rewriter) -> Flow[RewriteAttempt]:
         began = self._pipeline.clock()
