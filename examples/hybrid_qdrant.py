@@ -1,4 +1,7 @@
-"""Hybrid search in an embedded Qdrant: dense vectors and a sparse function that works offline."""
+"""Hybrid search in an embedded Qdrant: dense vectors and a sparse function that works offline.
+
+pip install "llama-index-condense-plus[demo]"
+"""
 
 import re
 import zlib
