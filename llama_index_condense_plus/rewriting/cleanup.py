@@ -21,7 +21,7 @@ _UNSAFE = dict.fromkeys((*range(8203, 8208), *range(8234, 8239), *range(8288, 83
 _SPACE = regex(r"\s+")
 _PROTECTED = regex(
     r"《[^《》\n]*》|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|\"[^\"\n]*\"|`[^`\n]*`|【[^【】\n]*】|"
-    r"(?<!\w)'[^'\n]+'(?!\w)|https?://\S+|\S+@\S+\.\w+"
+    r"(?<!\w)'[^'\n]+'(?!\w)|https?://\S+|\S+@[^\s@]+\.\w+"
 )
 _WIDE_LETTERS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _CJK_MARKS = {ord(mark) for mark in "！（），：；？～"}
