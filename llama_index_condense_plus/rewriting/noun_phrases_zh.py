@@ -25,7 +25,7 @@ _CUT = regex(
 )
 _TITLE = regex(r"《([^》]{1,60})》")
 _NOMINAL = frozenset(
-    {"n", "ng", "nr", "nrt", "nrfg", "ns", "nt", "nz", "vn", "an", "j", "l", "i", "b", "eng", "zg", "z", "s"}
+    {"n", "ng", "g", "nr", "nrt", "nrfg", "ns", "nt", "nz", "vn", "an", "j", "l", "i", "b", "eng", "zg", "z", "s"}
 )
 _NAMES = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz", "eng"})
 _YEAR = regex(r"(?:\d{4}|[一二三四五六七八九零〇]{4})年(?:第?[一二三四1-4]季度|\d{1,2}月|上半年|下半年)?")
