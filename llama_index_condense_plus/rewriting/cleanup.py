@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from llama_index_condense_plus.languages import Lexicon, detect_language, lexicon_for
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.phrases import PhraseSet
+from llama_index_condense_plus.languages.phrases import phrase_set
 from llama_index_condense_plus.languages.text import Token, has_han, tokenize
 from llama_index_condense_plus.rewriting.aliases import fold_in_place
 from llama_index_condense_plus.settings import CondensePlusSettings
@@ -93,9 +93,9 @@ class _Words:
     """The phrases of one language, ready to be looked up."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._inside = PhraseSet(lexicon.connectives)
-        self._traps = PhraseSet(lexicon.connective_traps)
-        self._ends = PhraseSet(lexicon.padding)
+        self._inside = phrase_set(lexicon.connectives)
+        self._traps = phrase_set(lexicon.connective_traps)
+        self._ends = phrase_set(lexicon.padding)
         self._questions = lexicon.question_words | lexicon.function_words
 
     def strip(self, line: str) -> tuple[str, list[str]]:
