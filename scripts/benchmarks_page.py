@@ -30,7 +30,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "trigger": (),
     "history": (),
     "topics": (),
-    "turns": (),
+    "turns": ("--cases", "30"),
     "prompts": (),
     "sessions": (),
     "service_load": (),
