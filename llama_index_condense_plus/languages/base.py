@@ -40,8 +40,6 @@ class Lexicon:
     """Whole messages that are greetings, thanks or acknowledgements."""
     answers: frozenset[str] = frozenset()
     """Whole messages that answer a question of the assistant's and say nothing without it, such as "yes"."""
-    subordinators: frozenset[str] = frozenset()
-    """Words that begin a clause which the question after it needs, such as 如果 or "if"."""
     connectives: frozenset[str] = frozenset()
     """Time connectives and back references that a query can do without, such as 刚才."""
     connective_traps: frozenset[str] = frozenset()
