@@ -135,6 +135,15 @@ ANSWERS = frozenset(
 )  # fmt: skip
 """Whole messages that answer a question of the assistant's, and say nothing without it."""
 
+SUBORDINATORS = frozenset(
+    {
+        "if", "when", "while", "since", "because", "for", "in", "on", "at", "with", "as", "after", "before", "once",
+        "although", "though", "given", "from", "under", "regarding", "about", "during", "without", "unless", "using",
+        "to", "according", "between", "among", "of", "by",
+    }
+)  # fmt: skip
+"""Words that begin a clause which the question after it needs."""
+
 FUNCTION_WORDS = QUESTION_WORDS | NEGATIONS | frozenset(
     {
         "a", "an", "the", "this", "that", "these", "those", "i", "i'm", "i'd", "i'll", "i've", "im", "id", "ive",

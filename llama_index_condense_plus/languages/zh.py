@@ -139,6 +139,15 @@ ANSWERS = frozenset(
 )  # fmt: skip
 """Whole messages that answer a question of the assistant's, and say nothing without it."""
 
+SUBORDINATORS = frozenset(
+    {
+        "如果", "要是", "假如", "假设", "倘若", "若", "当", "关于", "对于", "至于", "针对", "在", "从", "用", "因为",
+        "由于", "虽然", "只要", "只有", "除了", "根据", "按照", "按", "为了", "等到", "自从", "作为", "对", "跟",
+        "和", "与", "把", "想要", "既然", "一旦", "万一", "比起", "相比", "比",
+    }
+)  # fmt: skip
+"""Words that begin a clause which the question after it needs."""
+
 FUNCTION_WORDS = QUESTION_WORDS | NEGATIONS | frozenset(
     {
         "的", "了", "着", "过", "地", "得", "之", "所", "是", "有", "在", "和", "与", "及", "跟", "同", "或", "或者",
