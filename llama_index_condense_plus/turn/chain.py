@@ -8,7 +8,6 @@ import logging
 from dataclasses import replace
 from typing import Any, cast
 
-from llama_index_condense_plus.languages.text import content_tokens
 from llama_index_condense_plus.operations import (
     Flow,
     Operation,
@@ -72,18 +71,12 @@ class RewriteChain:
                     yield from self._store(attempt)
             finally:
                 self._land(None)
-            if attempt.accepted and not self._leaves_something(attempt):
+            if attempt.accepted and not self._pipeline.reviewer.leaves_gap(attempt, self._request):
                 return self._result(attempt)
             second_best = second_best or (attempt if attempt.accepted else None)
             if attempt.ambiguous and self._pipeline.settings.rewrite.on_ambiguous == "ask":
                 break
         return self._result(second_best)
-
-    def _leaves_something(self, attempt: RewriteAttempt) -> bool:
-        """Return True if a rewrite adds no word where one is certainly missing, or a reference is left."""
-        if not (attempt.leaves_reference or self._request.decision.is_certain):
-            return False
-        return not set(content_tokens(attempt.query or "")).difference(content_tokens(self._request.message))
 
     def _attempt(self, rewriter: Rewriter) -> Flow[RewriteAttempt]:
         began = self._pipeline.clock()

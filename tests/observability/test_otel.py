@@ -12,19 +12,9 @@ from llama_index.core.instrumentation import get_dispatcher
 from llama_index_condense_plus import CondensePlusChatEngine
 from tests.conftest import PRICE
 from tests.modes import Mode
+from tests.observability.turn_events import TURN_EVENTS
 
 otel = pytest.importorskip("llama_index.observability.otel.base")
-
-TURN_EVENTS = [
-    "TriggerDecisionEvent",
-    "TurnProgressEvent",  # rewriting
-    "RewriteEvent",
-    "QueryPlanEvent",
-    "TurnProgressEvent",  # searching
-    "FusionEvent",
-    "TurnEvent",
-]
-"""What the span of a rewritten turn holds; the third progress, answering, comes within the query engine's span."""
 
 
 @pytest.fixture

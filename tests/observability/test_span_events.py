@@ -14,17 +14,7 @@ from llama_index_condense_plus.observability.events import FusionEvent, RewriteE
 from llama_index_condense_plus.observability.span_events import attributes_of, recorded_in_spans
 from tests.conftest import PRICE
 from tests.modes import Mode
-
-TURN_EVENTS = [
-    "TriggerDecisionEvent",
-    "TurnProgressEvent",  # rewriting
-    "RewriteEvent",
-    "QueryPlanEvent",
-    "TurnProgressEvent",  # searching
-    "FusionEvent",
-    "TurnEvent",
-]
-"""What the span of a rewritten turn holds; the third progress, answering, is in the query engine's span."""
+from tests.observability.turn_events import TURN_EVENTS
 
 
 def test_attributes_are_flat_and_hold_no_passages(
