@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -181,7 +182,7 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
             prefix_messages=prefix(system_prompt, prefix_messages),
             retrievers=retrievers,
             filters=filters,
-            components=Components.from_arguments(components),
+            components=Components.from_arguments(components, list(inspect.signature(cls.from_defaults).parameters)),
         )
 
     @classmethod

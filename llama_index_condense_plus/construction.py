@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import logging
 from collections.abc import Callable, Mapping
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 WARM_UP_TURNS = (("那它的价格呢？", "介绍一下标准版"), ("And its price?", "Tell me about the standard plan."))
 """Follow-ups with a first turn."""
+SLIP = 0.85
+"""Likeness of two names, 0 to 1, from which one is held to be the other misspelt."""
 REPLY_TOKENS = 256
 """What the stock engine leaves free of the model's context window for the reply, in tokens."""
 
@@ -87,10 +90,17 @@ def split_arguments(
     """Split arguments into those that a function or an engine's components take, and the rest.
 
     ``node_postprocessors`` belong to the rest: an index's query engine takes them.
+
+    Raises:
+        ConfigurationError: one of the rest looks like a slip of the pen; an index would ignore it.
     """
     known = {*inspect.signature(function).parameters, *Components.__dataclass_fields__} - {"node_postprocessors"}
     own = {name: value for name, value in arguments.items() if name in known}
-    return own, {name: value for name, value in arguments.items() if name not in known}
+    rest = {name: value for name, value in arguments.items() if name not in known}
+    for name in rest:
+        if near := difflib.get_close_matches(name, known, n=1, cutoff=SLIP):
+            raise ConfigurationError(f"Unknown argument {name}. Did you mean {near[0]}?")
+    return own, rest
 
 
 def engine_tool(engine: BaseChatEngine, name: str, description: str) -> FunctionTool:

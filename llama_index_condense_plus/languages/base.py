@@ -66,6 +66,10 @@ class Lexicon:
         return replace(self, **changed)
 
 
+UNKNOWN = "und"
+"""Code of a language that is not known here."""
+OFTEN_MEANT = {"cn": "zh", "tw": "zh", "hk": "zh", "jp": "ja", "kr": "ko", "uk": "en", "us": "en"}
+"""Codes of countries, written for those of languages."""
 _registry: dict[str, Lexicon] = {}
 _sources: dict[str, Callable[[], Lexicon]] = {}
 """What makes the lexicons that come with the package, each when it is first asked for."""
@@ -116,6 +120,23 @@ def registered_lexicons() -> dict[str, Lexicon]:
 def own_lexicons() -> dict[str, Lexicon]:
     """Return the languages by code that a user registered besides those of the package."""
     return {code: lexicon for code, lexicon in _registry.items() if code not in _sources}
+
+
+def check_languages(settings: CondensePlusSettings) -> None:
+    """Refuse words for a language that no message can be in.
+
+    Raises:
+        ConfigurationError: ``languages`` has a code that is neither built in nor registered.
+    """
+    known = {*_sources, *_registry, UNKNOWN}
+    for code in settings.languages:
+        if code not in known:
+            meant = OFTEN_MEANT.get(code.lower()) or code.lower().replace("_", "-").split("-")[0]
+            hint = f"Did you mean {meant}?" if meant in known else f"Known: {', '.join(sorted(known))}."
+            raise ConfigurationError(
+                f"Option languages.{code}: no such language. {hint} "
+                "For another one, register_lexicon before the engine is made."
+            )
 
 
 def lexicon_for(language: str, settings: CondensePlusSettings | None = None) -> Lexicon:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.base import Lexicon, own_lexicons, registrations
+from llama_index_condense_plus.languages.base import UNKNOWN, Lexicon, own_lexicons, registrations
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import rarity_classes
 
-UNKNOWN = "und"
-"""Code of a language that is not known here."""
 SAMPLE = 400
 """Characters that are looked at."""
 FEW_WORDS = 3

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from llama_index_condense_plus.languages import detect_language, lexicon_for
-from llama_index_condense_plus.languages.base import Lexicon
-from llama_index_condense_plus.languages.detect import UNKNOWN
+from llama_index_condense_plus.languages.base import UNKNOWN, Lexicon
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.rewriting.features import features, parts, places

@@ -79,7 +79,7 @@ def readable(error: ValidationError, model: type[BaseModel]) -> str:
         if item["type"] == "extra_forbidden":
             lines.append(f"Unknown option {name}.{_nearest(location[-1], _names_at(model, location[:-1]))}")
         else:
-            wanted = item["msg"].replace("a valid tuple", "a list")
+            wanted = item["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
             lines.append(f"Option {name}: {wanted}, not {item.get('input')!r}.")
     return "\n".join(lines)
 

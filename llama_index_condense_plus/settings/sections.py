@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Words = tuple[str, ...]
@@ -75,6 +76,15 @@ class RewriteSettings(Section):
     on_ambiguous: Literal["keep", "ask"] = Field(
         "keep", description="Two candidates fit: keep the rewrite and the original, or ask the user which is meant."
     )
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_timezone(cls, name: str | None) -> str | None:
+        try:
+            return name and ZoneInfo(name).key
+        except (KeyError, ValueError, OSError):
+            remedy = "an IANA time zone such as Asia/Shanghai (on Windows: pip install tzdata)"
+            raise ValueError(f"Input should be {remedy}") from None
 
 
 class CleanupSettings(Section):

@@ -13,6 +13,7 @@ from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.languages.base import check_languages
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.protocols import (
     EntityExtractor,
@@ -76,8 +77,12 @@ class Components:
     """Seconds, for deadlines and timings."""
 
     @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> Components:
+    def from_arguments(cls, arguments: Mapping[str, Any], others: Sequence[str] = ()) -> Components:
         """Return components from keyword arguments.
+
+        Args:
+            arguments: the components by name.
+            others: names of the caller's other arguments, which may have been meant.
 
         Raises:
             ConfigurationError: a name is unknown; the message names the nearest.
@@ -87,7 +92,7 @@ class Components:
             if name not in valid:
                 if name in ELSEWHERE:
                     raise ConfigurationError(f"Unknown argument {name}: {ELSEWHERE[name]}.")
-                near = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+                near = difflib.get_close_matches(name, [*others, *valid], n=1, cutoff=0.5)
                 hint = f"Did you mean {near[0]}?" if near else f"Components: {', '.join(valid)}."
                 raise ConfigurationError(f"Unknown argument {name}. {hint}")
         return cls(**arguments)
@@ -162,6 +167,7 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
     Raises:
         ConfigurationError: an option names something that does not exist.
     """
+    check_languages(settings)
     fusion_method(settings.fusion)
     check_script(settings.retrieval.script)
     cache = components.cache

@@ -23,6 +23,8 @@ from tests.fakes import PlainQueryEngine
         ({"retrieval": {"max_queries": 99}}, "Option retrieval.max_queries: "),
         ({"retrieval": {"dual": "sometimes"}}, "not 'sometimes'."),
         ({"rewrite": {"chain": "rules"}}, "Option rewrite.chain: Input should be a list, not 'rules'."),
+        ({"rewrite": {"timezone": "Mars/X"}}, "Option rewrite.timezone: Input should be an IANA time zone"),
+        ({"rewrite": {"timezone": "../etc"}}, "not '../etc'."),
     ],
 )
 def test_wrong_option_is_named_with_its_remedy(sections: dict[str, Any], words: str) -> None:
@@ -40,6 +42,15 @@ def test_list_in_the_environment_that_is_no_json_is_explained(monkeypatch: pytes
 def test_engine_refuses_settings_that_are_a_plain_mapping() -> None:
     with pytest.raises(ConfigurationError, match="must be CondensePlusSettings, not dict"):
         CondensePlusChatEngine.from_defaults(PlainQueryEngine(), settings={"trigger": {"mode": "never"}})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("code", "remedy"), [("cn", "mean zh?"), ("en-GB", "mean en?"), ("xx", "Known: de, en,")])
+def test_words_for_a_language_that_no_message_can_be_in_are_refused(code: str, remedy: str) -> None:
+    settings = CondensePlusSettings(languages={code: {"pronouns_add": ["x"]}})
+    with pytest.raises(ConfigurationError) as raised:
+        CondensePlusChatEngine.from_defaults(PlainQueryEngine(), settings=settings)
+    assert f"languages.{code}" in str(raised.value)
+    assert remedy in str(raised.value)
 
 
 def test_every_wrong_option_has_its_line() -> None:
