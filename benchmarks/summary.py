@@ -139,6 +139,14 @@ async def converse(llm: Recording, language: str, n_turns: int) -> list[list[str
     found = [node.node.node_id for node in trace.nodes]
     first = NAMES[0]
     code = fold(first.split()[-1])  # by which a model may name it, too
+    print(f"Summary:\n{trace.window.summary}\n\n{texts['last']}")
+    for attempt in trace.rewrite.attempts:
+        print(
+            f"  {attempt.rewriter}: {attempt.raw}",
+            attempt.error,
+            *(v.guard for v in attempt.verdicts if not v.passed),
+            sep="  ",
+        )
     return [
         ["turns, messages", f"{n_turns}, {len(messages) + 2}", ""],
         ["summarised messages", str(state.n_messages), f"≥ {2 * n_turns - 18}"],

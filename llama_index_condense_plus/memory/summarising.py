@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut
 from llama_index_condense_plus.rewriting.messages import spoken
+from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.settings.reading import shipped_table
 from llama_index_condense_plus.types import WindowMessage
 
@@ -136,10 +137,10 @@ def merged(
     names = list(state.names)
     known = {fold(name) for name in names}
     for message in _said(messages[state.n_messages : end]):
-        for entity in extractor.extract(message.full_text):
-            if entity.kind in NAME_KINDS and fold(entity.text) not in known:
-                known.add(fold(entity.text))
-                names.append(entity.text)
+        for name in _names(message.full_text, extractor):
+            if fold(name) not in known:
+                known.add(fold(name))
+                names.append(name)
     return SummaryState(text, _fitting(names, max_chars // NAMES_SHARE), end, fingerprint(messages[end - 1]))
 
 
@@ -164,6 +165,15 @@ def shorten(text: str, max_chars: int) -> str:
 
 def _model_chars(max_chars: int) -> int:
     return max_chars - max_chars // NAMES_SHARE
+
+
+def _names(text: str, extractor: EntityExtractor) -> Iterator[str]:
+    """Yield a message's names in full: "Kestrel K7" where the extractor finds the code K7."""
+    phrases = noun_phrases(text)
+    for entity in extractor.extract(text):
+        if entity.kind in NAME_KINDS:
+            around = (p.text for p in phrases if p.kind == "name" and p.start <= entity.start < p.end)
+            yield max(entity.text, next(around, ""), key=len)
 
 
 def _fitting(names: Sequence[str], max_chars: int) -> tuple[str, ...]:

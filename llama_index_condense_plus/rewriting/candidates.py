@@ -61,6 +61,7 @@ class Candidates:
     def __init__(self, window: HistoryWindow, message: str, extractor: EntityExtractor) -> None:
         self.messages = tuple(_without_orders(m) for m in _read(window.all_messages))
         self.items = window.list_items
+        self._summary = window.summary
         self._message = message
         self._extractor = extractor
 
@@ -82,6 +83,17 @@ class Candidates:
     def about(self) -> NounPhrase | None:
         """What the last question was about."""
         return self.last.about if self.last else None
+
+    def first_told(self, noun: str) -> str | None:
+        """Return the first name of what was summarised, None if nothing was; a summary lists names as they came.
+
+        Args:
+            noun: what kind of thing is meant, which is then part of its name; empty: anything with a name.
+        """
+        for phrase in noun_phrases(self._summary):
+            if fold(noun) in fold(phrase.text) if noun else phrase.kind == "name":
+                return said(phrase)
+        return None
 
     @cached_property
     def ranked(self) -> Ranked:

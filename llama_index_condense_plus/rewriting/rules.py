@@ -109,7 +109,7 @@ class RuleRewriter:
 
     def _followed_back(self, message: str, back: BackReference, talk: Candidates) -> RuleOutcome:
         """Return the question about what a back reference means."""
-        topic = resolved_topic(back, talk.rounds)
+        topic = (talk.first_told(back.noun) if back.first else None) or resolved_topic(back, talk.rounds)
         if topic is None:
             return _DECLINED
         if back.rest is None:

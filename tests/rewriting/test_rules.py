@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from llama_index_condense_plus.operations import RuleOutcome
@@ -9,10 +11,13 @@ from llama_index_condense_plus.settings.sections import HistorySettings
 from llama_index_condense_plus.types import RewriteRequest, TriggerDecision, TriggerReason
 
 
-def outcome(history: list[str], message: str, reason: TriggerReason = TriggerReason.PRONOUN) -> RuleOutcome:
+def outcome(
+    history: list[str], message: str, reason: TriggerReason = TriggerReason.PRONOUN, summary: str = ""
+) -> RuleOutcome:
     pairs = [(("user", "assistant")[n % 2], text) for n, text in enumerate(history)]
     decision = TriggerDecision(True, reason, "zh")
-    return RuleRewriter().outcome(RewriteRequest(message, build_window(pairs, HistorySettings()), decision))
+    window = replace(build_window(pairs, HistorySettings()), summary=summary)
+    return RuleRewriter().outcome(RewriteRequest(message, window, decision))
 
 
 GTE = ["GTE-3000多少钱？", "GTE-3000售价2999元。"]
@@ -77,6 +82,23 @@ def test_outcome_names_tied_candidates() -> None:
     assert tied.text is None
     assert tied.ambiguous
     assert set(tied.candidates) == {"活着", "兄弟"}
+
+
+@pytest.mark.parametrize(
+    ("summary", "message", "searched"),
+    [
+        (
+            "Mentioned, in this order: Kestrel K7, Heron H2\nHeron H2 and Kestrel K7 were compared.",
+            "And how heavy is that first model you mentioned?",
+            "Kestrel K7",
+        ),
+        ("依次提到：海豹X1、海豹X2\n用户比较了几款无人机。", "最早说的那一款有多重？", "海豹X1"),
+        ("Mentioned, in this order: Kestrel K7, Alder cabin", "Is the first cabin you mentioned warm?", "Alder cabin"),
+    ],
+)
+def test_outcome_goes_back_to_the_first_name_of_what_is_summarised(summary: str, message: str, searched: str) -> None:
+    newest = ["How loud is the Plover L3?", "The Plover L3 is 116 decibels loud."]
+    assert searched in (outcome(newest, message, summary=summary).text or "")
 
 
 def test_rewrite_is_a_flow_that_asks_for_nothing() -> None:
