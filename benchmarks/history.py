@@ -42,9 +42,9 @@ def needed_words(row: dict[str, Any]) -> frozenset[str]:
     return frozenset(content_tokens(gold)) & said - set(content_tokens(row["question"]))
 
 
-def shown_share(words: frozenset[str], window: HistoryWindow) -> float:
+def shown_share(words: frozenset[str], message: str, window: HistoryWindow) -> float:
     """Return the share of words that the model is shown in a window's text or names."""
-    text = fold(f"{window.text} {' '.join(shown_names(window))}")
+    text = fold(f"{window.text} {' '.join(shown_names(message, window))}")
     return fmean(word in text for word in words)
 
 
@@ -78,7 +78,10 @@ def sweep(limit: int) -> None:
         cells: list[str] = []
         for needing in questions.values():
             windows = [build_window(history_of(row), settings) for row, _ in needing]
-            shares = [shown_share(words, window) for (_, words), window in zip(needing, windows, strict=True)]
+            shares = [
+                shown_share(words, row["question"], window)
+                for (row, words), window in zip(needing, windows, strict=True)
+            ]
             cells.append(f"{figure(shares)} / {fmean(window.n_tokens for window in windows):.0f}")
         rows.append([title + mark, *cells])
     columns = [f"{name} ({len(needing)})" for name, needing in questions.items()]

@@ -10,6 +10,7 @@ from functools import cached_property
 from llama_index_condense_plus.languages.text import fold, has_han, tokenize
 from llama_index_condense_plus.operations import RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
+from llama_index_condense_plus.rewriting.back_references import BackReference, resolved_topic
 from llama_index_condense_plus.rewriting.choices import coordinated
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
@@ -84,7 +85,11 @@ class Candidates:
         """What the last question was about."""
         return self.last.about if self.last else None
 
-    def first_told(self, noun: str) -> str | None:
+    def referred(self, back: BackReference) -> str | None:
+        """Return what a phrase such as "that first model" points at, None if it is not known."""
+        return (self._first_summarised(back.noun) if back.first else None) or resolved_topic(back, self.rounds)
+
+    def _first_summarised(self, noun: str) -> str | None:
         """Return the first name of what was summarised, None if nothing was; a summary lists names as they came.
 
         Args:

@@ -19,6 +19,9 @@ from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.languages.base import registered_lexicons
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.rewriting.back_references import find_back_reference
+from llama_index_condense_plus.rewriting.candidates import Candidates
+from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.history import render
 from llama_index_condense_plus.settings.reading import read_toml, shipped_table
 from llama_index_condense_plus.settings.sections import RewriteSettings
@@ -124,7 +127,7 @@ def build_prompt(
         parts.append(texts.language.format(name=f" ({lexicon.name})" if lexicon and lexicon.name else ""))
     if relative_times(request.message, language):
         parts.append(_date_line(texts, clock, settings.timezone))
-    parts.append(_task(request.window.text, request.message, shown_names(request.window), texts))
+    parts.append(_task(request.window.text, request.message, shown_names(request.message, request.window), texts))
     return (ChatMessage(role=MessageRole.USER, content="\n\n".join(parts)),)
 
 
@@ -166,8 +169,11 @@ def quoted(text: str) -> str:
     return _TAGS.sub(r"‹\1", text)
 
 
-def shown_names(window: HistoryWindow) -> list[str]:
-    """Return the names of a conversation that the model is shown, likeliest first."""
+def shown_names(message: str, window: HistoryWindow) -> list[str]:
+    """Return the names that the model is shown, likeliest first; what "that first model" points at stands alone."""
+    back = find_back_reference(message)
+    if back and (meant := Candidates(window, message, DefaultEntityExtractor()).referred(back)):
+        return [_WHITESPACE.sub(" ", meant)]
     names = [_WHITESPACE.sub(" ", e.text) for e in window.entities if e.kind not in ("term", "number")]
     return list(dict.fromkeys(names))[:MAX_NAMES]
 

@@ -11,11 +11,13 @@ from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
-from llama_index_condense_plus.rewriting.back_references import BackReference, find_back_reference, resolved_topic
+from llama_index_condense_plus.rewriting.back_references import BackReference, find_back_reference
 from llama_index_condense_plus.rewriting.candidates import Candidates, ambiguous, fitting, picked, tied
 from llama_index_condense_plus.rewriting.choices import chosen, find_superlative, pair_of
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.comparisons import compared, with_other_side
+from llama_index_condense_plus.rewriting.conditions import conditioned
+from llama_index_condense_plus.rewriting.courtesy import without_courtesy
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.follow_ups import continued, is_contentless
 from llama_index_condense_plus.rewriting.full_names import with_full_names
@@ -80,13 +82,14 @@ class RuleRewriter:
             return RuleOutcome(f"{asking_clause(talk.last.text)} {request.message.strip()}" if talk.last else None)
         if _only_small_talk(request.message):
             return _DECLINED
-        if len(request.message) > MAX_CHARS["user"]:
-            return self._completed(asking_clause(request.message), talk, request.message)
-        back = find_back_reference(request.message)
+        message = without_courtesy(request.message)
+        if len(message) > MAX_CHARS["user"]:
+            return self._completed(asking_clause(message), talk, message)
+        back = find_back_reference(message)
         if back and talk.rounds:
-            found = self._followed_back(request.message, back, talk)
+            found = self._followed_back(message, back, talk)
         else:
-            found = self._decided(request.message, talk)
+            found = self._decided(message, talk)
         return replace(found, text=_capitalised(found.text)) if found.text else found
 
     def _decided(self, message: str, talk: Candidates) -> RuleOutcome:
@@ -109,7 +112,7 @@ class RuleRewriter:
 
     def _followed_back(self, message: str, back: BackReference, talk: Candidates) -> RuleOutcome:
         """Return the question about what a back reference means."""
-        topic = (talk.first_told(back.noun) if back.first else None) or resolved_topic(back, talk.rounds)
+        topic = talk.referred(back)
         if topic is None:
             return _DECLINED
         if back.rest is None:
@@ -143,7 +146,7 @@ def _varied(message: str, clause: str, talk: Candidates) -> str | None:
         return None
     if talk.last.whole and (is_contentless(message) or is_contentless(clause)):
         return continued(talk.last.text, asking_clause(message))
-    return varied_question(message, talk.last)
+    return varied_question(message, talk.last) or conditioned(talk.last.text, message)
 
 
 def _only_small_talk(message: str) -> bool:

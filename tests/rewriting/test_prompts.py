@@ -19,6 +19,7 @@ from llama_index_condense_plus.rewriting.prompts import (
     quoted,
     read_shots,
     relative_times,
+    shown_names,
 )
 from llama_index_condense_plus.settings.sections import HistorySettings, RewriteSettings
 from llama_index_condense_plus.types import Cue, RewriteRequest, TriggerDecision, TriggerReason
@@ -154,6 +155,18 @@ def test_quoted_is_stable(text: str) -> None:
 )
 def test_relative_times(message: str, language: str, words: list[str]) -> None:
     assert relative_times(message, language) == words
+
+
+def test_what_a_back_reference_points_at_is_the_only_name_shown() -> None:
+    history = [
+        ("user", "海豹X1的续航多少？"),
+        ("assistant", "420公里。"),
+        ("user", "海豹X2呢？"),
+        ("assistant", "510。"),
+    ]
+    asked = request("最早说的那个型号多重？", "zh", history)
+    assert shown_names(asked.message, asked.window) == ["海豹X1"]
+    assert len(shown_names("它多重？", asked.window)) > 1
 
 
 def test_prompt_hash_depends_on_role_and_words() -> None:
