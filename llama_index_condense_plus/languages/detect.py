@@ -7,6 +7,7 @@ from functools import lru_cache
 from llama_index_condense_plus.languages.base import UNKNOWN, Lexicon, own_lexicons, registrations
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import rarity_classes
+from llama_index_condense_plus.languages.text import has_han
 
 SAMPLE = 400
 """Characters that are looked at."""
@@ -56,13 +57,14 @@ def detect_language(text: str) -> str:
 def _detect(text: str, registered: int) -> str:
     if text.isascii():
         return _latin(text, registered)
-    han = len(_HAN.findall(text))
     kana, hangul = len(_KANA.findall(text)), len(_HANGUL.findall(text))
-    if kana and kana * 4 > han:
-        return "ja"
-    if hangul and hangul > han:
-        return "ko"
-    if han and not _quoted_only(text):
+    if kana or hangul:
+        han = len(_HAN.findall(text))
+        if kana * 4 > han:
+            return "ja"
+        if hangul > han:
+            return "ko"
+    if has_han(text) and not _quoted_only(text):
         return "zh"
     return _latin(text, registered)
 
@@ -96,15 +98,14 @@ def _latin(text: str, registered: int) -> str:
     scores = {code: float(sum(word in own for word in words)) for code, own in _vocabularies(registered).items()}
     scores |= dict.fromkeys(FREQUENT, 0.0)
     for word in words:
-        if word in _OF_WORD:
-            for code in _OF_WORD[word]:
-                scores[code] += 1.0
+        for code in _OF_WORD.get(word, ()):
+            scores[code] += 1.0
     if not text.isascii():
         for code, marks in _MARKS.items():
             scores[code] += sum(text.count(mark) for mark in marks) * 0.6
-    best = max(scores, key=lambda code: (scores[code], code == "en"))
-    if scores[best] > 0.0 and (best == "en" or scores[best] > scores["en"]):
-        return best
+    most = max(scores.values())
+    if most > 0.0:
+        return "en" if scores["en"] == most else next(code for code, score in scores.items() if score == most)
     if any(not word.isascii() for word in words):
         return UNKNOWN
     ranks = rarity_classes("en")

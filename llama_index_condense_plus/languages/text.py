@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache, wraps
@@ -31,6 +32,9 @@ _LATIN = r"A-Za-z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _SPACED = r"\u0370-\u052f\u0590-\u06ff\uac00-\ud7a3"
 _PIECES = regex(rf"[{_HAN_CLASS}]+|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_SPACED}]+|[^\W_]|\S")
 _HAN = regex(f"[{_HAN_CLASS}]")
+_BEYOND_LATIN = "\u0250"
+_WIDE = tuple(zip("，？！：；（）～", ",?!:;()~", strict=True))
+"""The commonest compatibility forms: without them most Chinese text is normalised already, which is quick to see."""
 
 
 class Token(NamedTuple):
@@ -52,21 +56,34 @@ def _simplified_table() -> dict[int, str]:
     return dict(zip(map(ord, traditional), simplified, strict=True))
 
 
+@cache
+def _traditional() -> re.Pattern[str]:
+    """Return what finds a character that may have a simplified form, rarer ones by their plane."""
+    frequent = "".join(chr(code) for code in _simplified_table() if code < 0x10000)  # noqa: PLR2004
+    return re.compile(f"[{frequent}\U00020000-\U0003ffff]")
+
+
 def has_han(text: str) -> bool:
     """Return True if the text holds a Chinese character."""
-    return _HAN.search(text) is not None
+    return not text.isascii() and _HAN.search(text) is not None
 
 
 def simplify(text: str) -> str:
     """Return the text with traditional characters replaced by simplified ones, position by position."""
-    return text.translate(_simplified_table()) if has_han(text) else text
+    if text.isascii() or not _traditional().search(text) or not has_han(text):
+        return text
+    return text.translate(_simplified_table())
 
 
 def fold(text: str) -> str:
     """Return a form for comparison: width and compatibility forms, letter case and Chinese script made equal."""
     if text.isascii():
         return text.lower()
-    return simplify(unicodedata.normalize("NFKC", text)).casefold()
+    for wide, narrow in _WIDE:
+        text = text.replace(wide, narrow)
+    if not unicodedata.is_normalized("NFKC", text):
+        text = unicodedata.normalize("NFKC", text)
+    return simplify(text).casefold()
 
 
 def clip(text: str, limit: int = MAX_CHARS) -> str:
@@ -108,19 +125,21 @@ def _tokenize(text: str) -> tuple[Token, ...]:
     found: list[Token] = []
     for match in _PIECES.finditer(text):
         piece, start = match.group(), match.start()
-        first = piece[0]
-        if first < "\u0250":
-            kind = "x"
-            if first.isalnum():
-                kind = "m" if first.isdigit() and not any(map(str.isalpha, piece)) else "eng"
-            found.append(Token(piece, start, kind))
-        elif _HAN.match(piece):
-            for word, pos in _tagger()(simplify(piece)):
-                found.append(Token(text[start : start + len(word)], start, pos))
-                start += len(word)
-        else:
-            found.append(Token(piece, start, "x"))
+        if piece < _BEYOND_LATIN or not _HAN.match(piece):
+            found.append(Token(piece, start, _kind(piece)))
+            continue
+        for word, pos in _tagger()(simplify(piece)):
+            found.append(Token(text[start : start + len(word)], start, pos))
+            start += len(word)
     return tuple(found)
+
+
+def _kind(piece: str) -> str:
+    """Return the tag of a piece that is not Chinese."""
+    first = piece[0]
+    if first >= _BEYOND_LATIN or not first.isalnum():
+        return "x"
+    return "m" if first.isdigit() and not any(map(str.isalpha, piece)) else "eng"
 
 
 def content_tokens(text: str) -> tuple[str, ...]:

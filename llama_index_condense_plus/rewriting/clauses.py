@@ -11,13 +11,14 @@ from llama_index_condense_plus.languages.text import clip, has_han
 
 _ENDS = "。！？!?;；\n…~～"
 _CLAUSE = regex(rf"[^{_ENDS}，,]+[{_ENDS}，,]*")
-_ENGLISH_SENTENCE = regex(r"(?:[^.!?;\n]|\.(?=\S))+[.!?;\n]*")
-_ASKS_ZH = regex(
-    r"[吗么呢嘛]|什么|啥|[谁哪几咋]|怎|如何|多少|多[久长大高远重贵]|为何|何[时处地种]|是否|[能可]否|有没有|是不是|能不能|可不可以|会不会|要不要"
-    r"|好不好|行不行|对不对|[吧不没](?=[?？])|告诉|介绍|推荐|[?？]"
+_ENGLISH_SENTENCE = regex(r"(?:[^.!?;\n]+|\.(?=\S))+[.!?;\n]*")  # gives nothing back: what follows may be empty
+_ASKING_MARKS_ZH = regex(r"[?？吗么呢嘛啥谁哪几咋怎]")
+_ASKING_WORDS_ZH = regex(
+    r"如何|多少|多[久长大高远重贵]|为何|何[时处地种]|是否|[能可]否|有没有|是不是|能不能|可不可以|会不会|要不要|好不好|行不行|对不对"
+    r"|告诉|介绍|推荐"
 )
-_ASKS_EN = regex(
-    r"\?|^\W*(?:and |but |so |ok |okay |also |then )?(?:what|who|whose|whom|which|when|where|why|how|is|are|was|were"
+_ASKING_BEGINNING_EN = regex(
+    r"\W*(?:and |but |so |ok |okay |also |then )?(?:what|who|whose|whom|which|when|where|why|how|is|are|was|were"
     r"|do|does|did|can|could|will|would|should|may|tell|show|give|find|describe|explain|compare|list|send|get|i need"
     r"|i want|i would|i'd|please|let me|what's|who's|how's)\b",
     re.IGNORECASE,
@@ -56,29 +57,25 @@ def asking_span(text: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=2048)
 def _span(text: str) -> tuple[int, int]:
-    clauses = _clauses_zh(text) if has_han(text) else _clauses_en(text)
-    asks = _ASKS_ZH if has_han(text) else _ASKS_EN
-    chosen = None
-    for index in range(len(clauses) - 1, -1, -1):
-        if asks.search(text, *clauses[index]):
-            chosen = index
-            break
+    clause, asks = (_CLAUSE, _asks_zh) if has_han(text) else (_ENGLISH_SENTENCE, _asks_en)
+    clauses = [match.span() for match in clause.finditer(text)]
+    chosen = next((index for index in reversed(range(len(clauses))) if asks(text, *clauses[index])), None)
     if chosen is None:
-        start, end = 0, len(text)
-    else:
-        start, end = clauses[chosen]
-        while chosen > 0 and _belongs(text, *clauses[chosen - 1]):
-            chosen -= 1
-            start = clauses[chosen][0]
+        return _trimmed(text, 0, len(text))
+    start, end = clauses[chosen]
+    while chosen > 0 and _belongs(text, *clauses[chosen - 1]):
+        chosen -= 1
+        start = clauses[chosen][0]
     return _trimmed(text, start, end)
 
 
-def _clauses_zh(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _CLAUSE.finditer(text)]
+def _asks_zh(text: str, start: int, end: int) -> bool:
+    return bool(_ASKING_MARKS_ZH.search(text, start, end) or _ASKING_WORDS_ZH.search(text, start, end))
 
 
-def _clauses_en(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _ENGLISH_SENTENCE.finditer(text)]
+def _asks_en(text: str, start: int, end: int) -> bool:
+    """Return True if a sentence has a question mark, or is the message's first and begins as a question or request."""
+    return text.find("?", start, end) >= 0 or (start == 0 and bool(_ASKING_BEGINNING_EN.match(text, 0, end)))
 
 
 def _belongs(text: str, start: int, end: int) -> bool:
