@@ -40,6 +40,12 @@ class Lexicon:
     """Whole messages that are greetings, thanks or acknowledgements."""
     answers: frozenset[str] = frozenset()
     """Whole messages that answer a question of the assistant's and say nothing without it, such as "yes"."""
+    fillers: frozenset[str] = frozenset()
+    """Words that change nothing between greetings; where there are none, the English ones are taken."""
+    thanks: str = ""
+    """Regular expression for the beginning of a folded clause of thanks or farewell."""
+    remarks: str = ""
+    """The same for what is said beside thanks: what one will do now, praise, that nothing is left to ask."""
     connectives: frozenset[str] = frozenset()
     """Time connectives and back references that a query can do without, such as 刚才."""
     connective_traps: frozenset[str] = frozenset()

@@ -135,6 +135,26 @@ ANSWERS = frozenset(
 )  # fmt: skip
 """Whole messages that answer a question of the assistant's, and say nothing without it."""
 
+FILLERS = frozenset(
+    {
+        "so", "very", "much", "then", "and", "but", "please", "well", "oh", "again", "really", "that's", "a", "for",
+        "you", "i", "with", "all", "one",
+    }
+)  # fmt: skip
+"""Words that change nothing between greetings."""
+
+THANKS = (
+    r"(?:many |ok |okay |great |no )?(?:thanks|thank you|thank u|thx|cheers|bye|goodbye|good bye)"
+    r"(?: (?:so|very|a|again|for|to|in|and)(?: [\w']+){0,5}| \w+)?$"
+)
+"""Clauses of thanks and farewell."""
+
+REMARKS = (
+    r"(?:and |then |well |so |ok |oh )?(?:(?:i'll|i will|we'll|we will|i'm going|i am going|will do)\b"
+    r"|(?:that |it |this )?(?:sounds|looks|seems|was)\b)"
+)
+"""What is said beside thanks."""
+
 SUBORDINATORS = frozenset(
     {
         "if", "when", "while", "since", "because", "for", "in", "on", "at", "with", "as", "after", "before", "once",
@@ -182,6 +202,9 @@ def lexicon() -> Lexicon:
         comparatives=COMPARATIVES,
         small_talk=SMALL_TALK,
         answers=ANSWERS,
+        fillers=FILLERS,
+        thanks=THANKS,
+        remarks=REMARKS,
         connectives=connectives(),
         connective_traps=CONNECTIVE_TRAPS,
         padding=PADDING,

@@ -122,15 +122,23 @@ def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
 
 @remembered
 def _tokenize(text: str) -> tuple[Token, ...]:
-    found: list[Token] = []
-    for match in _PIECES.finditer(text):
-        piece, start = match.group(), match.start()
-        if piece < _BEYOND_LATIN or not _HAN.match(piece):
+    pieces = [(match.group(), match.start()) for match in _PIECES.finditer(text)]
+    if not has_han(text):
+        return tuple([Token(piece, start, _kind(piece)) for piece, start in pieces])
+    stretches = "\n".join([piece for piece, _ in pieces if has_han(piece)])
+    tagged = iter(_tagger()(simplify(stretches)))  # one call: a line break parts them as surely as a call for each
+    found = []
+    for piece, start in pieces:
+        if not has_han(piece):
             found.append(Token(piece, start, _kind(piece)))
             continue
-        for word, pos in _tagger()(simplify(piece)):
-            found.append(Token(text[start : start + len(word)], start, pos))
-            start += len(word)
+        at = start
+        for word, pos in tagged:
+            if word == "\n":
+                break
+            end = at + len(word)
+            found.append(Token(text[at:end], at, pos))
+            at = end
     return tuple(found)
 
 

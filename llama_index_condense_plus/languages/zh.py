@@ -139,6 +139,18 @@ ANSWERS = frozenset(
 )  # fmt: skip
 """Whole messages that answer a question of the assistant's, and say nothing without it."""
 
+FILLERS = frozenset("啊呀吧了哦呢嘛哈啦哇的噢喔呵嗯恩你您")
+"""Particles and addresses that change nothing between greetings."""
+
+THANKS = r"(?:好的?|那|非常|太|真的?|十分|万分)?(?:谢谢|多谢|感谢|拜拜|再见).{0,10}$"
+"""Clauses of thanks and farewell."""
+
+REMARKS = (
+    r"(?:那么?)?我们?(?:就|先|去|这就|马上|回头|待会儿?|回去|再|会)[^过]{1,10}$|(?:真|太|很|挺|非常).{1,6}$"
+    r"|没有?(?:别的|其他|其它|什么|啥)*(?:问题|疑问|事)了$|(?:可以|搞定|解决|弄好|学会)了?$"
+)
+"""What is said beside thanks."""
+
 SUBORDINATORS = frozenset(
     {
         "如果", "要是", "假如", "假设", "倘若", "若", "当", "关于", "对于", "至于", "针对", "在", "从", "用", "因为",
@@ -186,6 +198,9 @@ def lexicon() -> Lexicon:
         comparatives=COMPARATIVES,
         small_talk=SMALL_TALK,
         answers=ANSWERS,
+        fillers=FILLERS,
+        thanks=THANKS,
+        remarks=REMARKS,
         connectives=connectives(),
         connective_traps=CONNECTIVE_TRAPS,
         padding=PADDING,
