@@ -65,6 +65,19 @@ def test_rewrite_of_ten_megabytes_is_not_searched(mode: Mode) -> None:
     assert reply.text.strip() == ANSWER
 
 
+def test_answer_of_ten_megabytes_is_given_and_stored_whole_and_the_next_turn_runs(mode: Mode) -> None:
+    with misbehaving(answer=huge) as (url, _):
+        engine = engine_at(url)
+        reply = mode.ask(engine, FOLLOW_UP)
+    asked, answered = engine.chat_history[2:]
+    assert asked.content == FOLLOW_UP
+    assert len(answered.content or "") >= 9_999_999
+    same = (answered.content or "").strip() == reply.text.strip()
+    assert same  # a difference of this size is not to be printed
+    with misbehaving() as (url, _):
+        assert mode.ask(engine_at(url), "and its colour?", engine.chat_history).text.strip() == ANSWER
+
+
 SWALLOWED = {("malformed", False): "Empty Response", ("not JSON", True): ""}
 """By fault and streaming: what LlamaIndex and its client make an empty answer of, instead of raising."""
 
