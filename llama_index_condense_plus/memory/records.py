@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -77,17 +78,13 @@ class ConversationRecords:
 
     def add(self, record: TurnRecord) -> None:
         """Keep a turn's record."""
-        try:
+        with _failing_open():
             self.store.put(record.turn_id, self._value(record), self._turns)
-        except Exception as error:  # noqa: BLE001 - the turn is stored, and that is what counts
-            _lost(error)
 
     async def aadd(self, record: TurnRecord) -> None:
         """Keep a turn's record."""
-        try:
+        with _failing_open():
             await self.store.aput(record.turn_id, self._value(record), self._turns)
-        except Exception as error:  # noqa: BLE001 - the turn is stored, and that is what counts
-            _lost(error)
 
     def all(self) -> list[TurnRecord]:
         """Return the records, oldest first."""
@@ -99,33 +96,27 @@ class ConversationRecords:
 
     def open_topic(self, message: str) -> None:
         """Note the message that a new topic begins with."""
-        try:
+        with _failing_open():
             self.store.put(self.key, {"message": message}, TOPICS)
-        except Exception as error:  # noqa: BLE001 - older rounds go on feeding the rewrite
-            _lost(error)
 
     async def aopen_topic(self, message: str) -> None:
         """Note the message that a new topic begins with."""
-        try:
+        with _failing_open():
             await self.store.aput(self.key, {"message": message}, TOPICS)
-        except Exception as error:  # noqa: BLE001 - older rounds go on feeding the rewrite
-            _lost(error)
 
     def topic(self) -> str | None:
         """Return the message that the present topic began with; None: the conversation's beginning."""
-        try:
-            return _message(self.store.get(self.key, TOPICS))
-        except Exception as error:  # noqa: BLE001 - the whole window feeds the rewrite
-            _lost(error)
-            return None
+        message = None
+        with _failing_open():
+            message = _message(self.store.get(self.key, TOPICS))
+        return message
 
     async def atopic(self) -> str | None:
         """Return the message that the present topic began with; None: the conversation's beginning."""
-        try:
-            return _message(await self.store.aget(self.key, TOPICS))
-        except Exception as error:  # noqa: BLE001 - the whole window feeds the rewrite
-            _lost(error)
-            return None
+        message = None
+        with _failing_open():
+            message = _message(await self.store.aget(self.key, TOPICS))
+        return message
 
     def delete(self) -> None:
         """Delete every record of the conversation."""
@@ -201,5 +192,10 @@ def _message(value: dict[str, Any] | None) -> str | None:
     return value.get("message") if value else None
 
 
-def _lost(error: Exception) -> None:
-    logger.warning("The store beside the conversation failed: %s", type(error).__name__)
+@contextmanager
+def _failing_open() -> Iterator[None]:
+    """Let a turn go on without its record: its messages are stored, and that is what counts."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - stores raise what they like
+        logger.warning("The store beside the conversation failed: %s", type(error).__name__)
