@@ -6,7 +6,6 @@ import asyncio
 import random
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any
 
@@ -17,10 +16,9 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 from tests.conftest import FIRST_ROUND, PRICE
 from tests.fakes import Log, RecordingPostprocessor, ScriptedLLM, WordRetriever, query_engine
-from tests.modes import LIMIT_S, MODES, Mode, Reply, in_thread, said
+from tests.modes import LIMIT_S, MODES, Mode, Reply, ask_in_task, in_thread, said
 
 Make = Callable[..., Any]
-THREADS = ThreadPoolExecutor(64)  # of its own: a turn that waits must not take asyncio's threads from the others
 
 
 def answer_to(query: str) -> str:
@@ -38,17 +36,6 @@ def rewrite_for(messages: Sequence[ChatMessage]) -> str:
     conversation, message = str(messages[-1].content).rsplit("<conversation>", 1)[1].rsplit("<message>", 1)
     (thing,) = set(re.findall("ALPHA-1|BETA-2", conversation))  # never both
     return message.split("</message>", 1)[0].replace("it", f"the {thing}")
-
-
-async def ask(engine: CondensePlusChatEngine, name: str, message: str) -> Reply:
-    """Call any of the four entry points from a task."""
-    if name == "achat":
-        response: Any = await engine.achat(message)
-        return Reply(str(response), response)
-    if name == "astream_chat":
-        response = await engine.astream_chat(message)
-        return Reply("".join([part async for part in response.async_response_gen()]), response)
-    return await asyncio.get_running_loop().run_in_executor(THREADS, Mode(name).ask, engine, message)
 
 
 def shared_parts() -> tuple[Any, ScriptedLLM]:
@@ -86,7 +73,7 @@ def test_two_users_on_one_query_engine_never_cross(names: tuple[str, ...], flag:
         await asyncio.sleep(dice.random() / 100)
         message = f"how much is it in month {number}?"
         wanted = f"how much is the {thing} in month {number}?"
-        reply = await ask(users[thing], name, message)
+        reply = await ask_in_task(users[thing], name, message)
         flags.add(engine._response_synthesizer._streaming)
         assert reply.text == answer_to(wanted)
         assert reply.query == wanted
@@ -114,7 +101,11 @@ def test_two_conversations_of_one_engine_never_cross() -> None:
 
     async def both() -> list[Reply]:
         return await asyncio.gather(
-            *(ask(one, name, "how much is it?") for one in (first, second) for name in ("achat", "astream_chat"))
+            *(
+                ask_in_task(one, name, "how much is it?")
+                for one in (first, second)
+                for name in ("achat", "astream_chat")
+            )
         )
 
     queries = [reply.query for reply in asyncio.run(both())]
@@ -139,7 +130,7 @@ def test_overlapping_turns_of_one_conversation_run_in_order_in_tasks(make_engine
         tasks = []
         for number in range(8):
             name = ("achat", "astream_chat")[number % 2]
-            tasks.append(asyncio.create_task(ask(engine, name, f"question number {number} about printers")))
+            tasks.append(asyncio.create_task(ask_in_task(engine, name, f"question number {number} about printers")))
             await asyncio.sleep(0)  # they arrive in this order
         await asyncio.wait_for(asyncio.gather(*tasks), LIMIT_S)
 
@@ -173,7 +164,9 @@ def test_turns_from_threads_and_tasks_share_one_conversation(make_engine: Make) 
     llm = ScriptedLLM(rewrite=PRICE, answer="the answer here", token_delay_s=0.001)
     engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False)
     results = [
-        in_thread(lambda n=number: asyncio.run(ask(engine, MODES[n % 4], f"question number {n} about printers")))
+        in_thread(
+            lambda n=number: asyncio.run(ask_in_task(engine, MODES[n % 4], f"question number {n} about printers"))
+        )
         for number in range(12)
     ]
     for result in results:

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from llama_index.core.memory import ChatMemoryBuffer
 
-from llama_index_condense_plus import CondensePlusChatEngine, ConversationBusyError
+from llama_index_condense_plus import ConversationBusyError
 from tests.conftest import PRICE
 from tests.fakes import ScriptedLLM
-from tests.modes import LIMIT_S, Mode, Reply, in_thread, said
+from tests.modes import LIMIT_S, Mode, ask_in_task, in_thread, said
 
 Make = Callable[..., Any]
-THREADS = ThreadPoolExecutor(64)  # of its own: a turn that waits must not take asyncio's threads from the others
-
-
-async def ask(engine: CondensePlusChatEngine, name: str, message: str) -> Reply:
-    """Call any of the four entry points from a task."""
-    if name == "achat":
-        response: Any = await engine.achat(message)
-        return Reply(str(response), response)
-    if name == "astream_chat":
-        response = await engine.astream_chat(message)
-        return Reply("".join([part async for part in response.async_response_gen()]), response)
-    return await asyncio.get_running_loop().run_in_executor(THREADS, Mode(name).ask, engine, message)
 
 
 def test_reader_who_leaves_early_still_gets_the_turn_stored(make_engine: Make, stream_mode: Mode) -> None:
@@ -103,7 +90,9 @@ def test_reset_during_an_answer_leaves_it_empty(make_engine: Make) -> None:
     for name in ("chat", "achat"):
         engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000))
         before = llm.count("answer")
-        result = in_thread(lambda engine=engine, name=name: asyncio.run(ask(engine, name, "Tell me about scanners")))
+        result = in_thread(
+            lambda engine=engine, name=name: asyncio.run(ask_in_task(engine, name, "Tell me about scanners"))
+        )
         Mode("chat").wait_until(lambda before=before: llm.count("answer") > before)
         engine.reset()
         assert result().text == "the answer"
