@@ -100,7 +100,7 @@ class Mode:
         self.loop.close()
 
 
-async def ask_in_task(engine: BaseChatEngine, name: str, message: str) -> Reply:
+async def aask(engine: BaseChatEngine, name: str, message: str) -> Reply:
     """Call any of the four entry points from a task."""
     if name == "achat":
         response: Any = await engine.achat(message)

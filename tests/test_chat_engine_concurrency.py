@@ -16,7 +16,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 from tests.conftest import FIRST_ROUND, PRICE
 from tests.fakes import Log, RecordingPostprocessor, ScriptedLLM, WordRetriever, query_engine
-from tests.modes import LIMIT_S, MODES, Mode, Reply, ask_in_task, in_thread, said
+from tests.modes import LIMIT_S, MODES, Mode, Reply, aask, in_thread, said
 
 Make = Callable[..., Any]
 
@@ -73,7 +73,7 @@ def test_two_users_on_one_query_engine_never_cross(names: tuple[str, ...], flag:
         await asyncio.sleep(dice.random() / 100)
         message = f"how much is it in month {number}?"
         wanted = f"how much is the {thing} in month {number}?"
-        reply = await ask_in_task(users[thing], name, message)
+        reply = await aask(users[thing], name, message)
         flags.add(engine._response_synthesizer._streaming)
         assert reply.text == answer_to(wanted)
         assert reply.query == wanted
@@ -101,11 +101,7 @@ def test_two_conversations_of_one_engine_never_cross() -> None:
 
     async def both() -> list[Reply]:
         return await asyncio.gather(
-            *(
-                ask_in_task(one, name, "how much is it?")
-                for one in (first, second)
-                for name in ("achat", "astream_chat")
-            )
+            *(aask(one, name, "how much is it?") for one in (first, second) for name in ("achat", "astream_chat"))
         )
 
     queries = [reply.query for reply in asyncio.run(both())]
@@ -130,7 +126,7 @@ def test_overlapping_turns_of_one_conversation_run_in_order_in_tasks(make_engine
         tasks = []
         for number in range(8):
             name = ("achat", "astream_chat")[number % 2]
-            tasks.append(asyncio.create_task(ask_in_task(engine, name, f"question number {number} about printers")))
+            tasks.append(asyncio.create_task(aask(engine, name, f"question number {number} about printers")))
             await asyncio.sleep(0)  # they arrive in this order
         await asyncio.wait_for(asyncio.gather(*tasks), LIMIT_S)
 
@@ -164,9 +160,7 @@ def test_turns_from_threads_and_tasks_share_one_conversation(make_engine: Make) 
     llm = ScriptedLLM(rewrite=PRICE, answer="the answer here", token_delay_s=0.001)
     engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False)
     results = [
-        in_thread(
-            lambda n=number: asyncio.run(ask_in_task(engine, MODES[n % 4], f"question number {n} about printers"))
-        )
+        in_thread(lambda n=number: asyncio.run(aask(engine, MODES[n % 4], f"question number {n} about printers")))
         for number in range(12)
     ]
     for result in results:

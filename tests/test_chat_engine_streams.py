@@ -12,7 +12,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index_condense_plus import ConversationBusyError
 from tests.conftest import PRICE
 from tests.fakes import ScriptedLLM
-from tests.modes import LIMIT_S, Mode, ask_in_task, in_thread, said
+from tests.modes import LIMIT_S, Mode, aask, in_thread, said
 
 Make = Callable[..., Any]
 
@@ -90,9 +90,7 @@ def test_reset_during_an_answer_leaves_it_empty(make_engine: Make) -> None:
     for name in ("chat", "achat"):
         engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000))
         before = llm.count("answer")
-        result = in_thread(
-            lambda engine=engine, name=name: asyncio.run(ask_in_task(engine, name, "Tell me about scanners"))
-        )
+        result = in_thread(lambda engine=engine, name=name: asyncio.run(aask(engine, name, "Tell me about scanners")))
         Mode("chat").wait_until(lambda before=before: llm.count("answer") > before)
         engine.reset()
         assert result().text == "the answer"
