@@ -16,7 +16,7 @@ from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
 from llama_index_condense_plus.rewriting.orders import without_orders
-from llama_index_condense_plus.rewriting.persons import person_fit
+from llama_index_condense_plus.rewriting.persons import looks_like_person, person_fit
 from llama_index_condense_plus.rewriting.phrase import NounPhrase
 from llama_index_condense_plus.rewriting.references import find_references
 from llama_index_condense_plus.rewriting.salience import rank_entities
@@ -40,7 +40,9 @@ IN_QUESTION = 1.3
 """A name in the last question counts this much more."""
 UNSAID = 0.7
 """A name that only the assistant said counts this much."""
-_STRONG = frozenset({"title", "framed", "person"})
+SUBJECT = 1.6
+"""What the last English question was about counts this many times the best other name."""
+_STRONG = frozenset({"title", "framed"})
 _UNNAMED = ("term", "number")
 MAX_PERSONS = 32
 """Candidates that are looked at as persons, the most salient."""
@@ -161,15 +163,20 @@ def _with_subject(names: Ranked, about: NounPhrase, rounds: Sequence[Standing], 
         key = fold(entity.text)
         if any(key in question for question in asked):
             score *= IN_QUESTION  # noqa: PLW2901
-        elif key not in said and entity.kind not in _STRONG:
+        elif key not in said and not _strong(entity):
             score *= UNSAID  # noqa: PLW2901
         weighed.append((replace(entity, text=about.text) if _is_part(entity, about.text) else entity, score))
     weighed.sort(key=lambda pair: -pair[1])
     held = any(fold(about.text) in fold(e.text) for e, _ in weighed)
-    if not held and (not weighed or (fold(weighed[0][0].text) not in said and weighed[0][0].kind not in _STRONG)):
+    if not held and (not weighed or (fold(weighed[0][0].text) not in said and not _strong(weighed[0][0]))):
         kind = "name" if _may_be_person(about) else "term"
         weighed.insert(0, (Entity(about.text, kind, about.start), 2 * weighed[0][1] if weighed else 1.0))
     return weighed
+
+
+def _strong(entity: Entity) -> bool:
+    """Return True for a name whoever said it; a "person" without a family name is often a thing (银行卡)."""
+    return entity.kind in _STRONG or (entity.kind == "person" and looks_like_person(entity.text))
 
 
 def _asked(rounds: Sequence[Standing]) -> tuple[str, ...]:

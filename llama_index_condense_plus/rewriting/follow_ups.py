@@ -9,6 +9,7 @@ from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import has_han, simplify
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
+from llama_index_condense_plus.rewriting.phrase import decapitalised
 
 _ZH, _EN = follow_up_words("zh"), follow_up_words("en")
 _MARKS = regex(r"[^\w\s'’]+")
@@ -72,13 +73,8 @@ def continued(question: str, clause: str) -> str:
     asks = _LEAD_EN.sub("", clause)
     asks = asks if is_contentless(asks) else clause
     if _MARKS.sub("", asks).strip().lower() == "why" and _AUXILIARY.match(base):
-        return f"Why {_lowered(base)}?"
-    return f"{base}, {_lowered(asks)}"
-
-
-def _lowered(words: str) -> str:
-    head = words.split(" ", 1)[0]
-    return words if head[1:2].isupper() or head in ("I", "I'm", "I've") else words[:1].lower() + words[1:]
+        return f"Why {decapitalised(base)}?"
+    return f"{base}, {decapitalised(asks)}"
 
 
 def reversed_question(question: str, clause: str) -> str | None:

@@ -24,6 +24,14 @@ _FORM_EN = regex(
     r"(?P<new>[^,.?!]{1,40}?)(?P<one> ones?)?\s*[?.]*\s*$",
     re.IGNORECASE,
 )
+QUANTITY = regex(
+    r"(?P<lead>[\u3400-\u9fff]{0,4}?)(?P<number>(?:\d+(?:\.\d+)?|[零一二两三四五六七八九十百千万半几]+)个?)"
+    rf"(?P<unit>(?P<time>{either(follow_up_words('zh')['spans'])})|{either(follow_up_words('zh')['counters'])})"
+    r"(?:以[上下内]|之[内后前]|左右|[内后前])?"
+)
+"""A number with its unit, after the words that say of what (逾期 + 十天)."""
+VERSION = regex(r"[\u3400-\u9fffA-Za-z0-9]{1,6}[版款型挡档席舱]")
+"""Words for one of several versions of a thing: 四驱版, 白色款."""
 _MAX_NEW_WORDS = 5
 _MAX_CHARS = 80
 """A longer message says more than a name."""
@@ -47,6 +55,8 @@ class Fragment:
     """True if it only says which one: "a yearly one", 临时的."""
     opens: bool = False
     """True if it is the first word, so that a capital says nothing."""
+    asked: bool = False
+    """True if "what about" or the like leads to it."""
 
     @property
     def named(self) -> bool | None:
@@ -54,6 +64,12 @@ class Fragment:
         words = self.new.split()
         capital = all(word[0].isupper() or word[0].isdigit() for word in words)
         return None if capital and self.opens and len(words) == 1 and not words[0].isupper() else capital
+
+    @property
+    def proper(self) -> bool | None:
+        """True if any word says that it is a name ("Orsay museum"), None where a capital may be the sentence's."""
+        inside = self.new.split()[self.opens :]
+        return True if any(word[0].isupper() for word in inside) else self.named
 
 
 @lru_cache(maxsize=2048)
@@ -66,7 +82,8 @@ def fragment(message: str) -> Fragment | None:
         words = match["new"].strip() if match else ""
         if not match or not words or _ASKING.search(simplify(words)) or words.startswith("不"):
             return None
-        whole = _covers(words.strip(BRACKETS)) or len(tokenize(words)) == 1
+        bare = words.strip(BRACKETS)
+        whole = _covers(bare) or len(tokenize(words)) == 1 or QUANTITY.fullmatch(bare) or VERSION.fullmatch(bare)
         return Fragment(words, modifier=bool(match["of"])) if whole else None
     match = _FORM_EN.match(message)
     if (
@@ -78,7 +95,8 @@ def fragment(message: str) -> Fragment | None:
     if not (match["lead"] or match["ask"]) and not message.rstrip().endswith("?"):
         return None
     article, preposition = (match["article"] or "").strip().lower(), (match["prep"] or "").lower()
-    return Fragment(match["new"], preposition, article, bool(match["one"]), not message[: match.start("new")].strip())
+    opens = not message[: match.start("new")].strip()
+    return Fragment(match["new"], preposition, article, bool(match["one"]), opens, bool(match["ask"]))
 
 
 def _covers(words: str) -> bool:

@@ -21,14 +21,20 @@ _NO_VERBS = frozenset(_WORDS["light_verbs"]) | frozenset(entity_words()["zh"]["f
 _FRAMES = regex(rf"^(?:{either([*_WORDS['light_verbs'], *entity_words()['zh']['frame_verbs'], *_LEADS])})+")
 _CUT = regex(
     rf"{either(_WORDS['asking'])}|[，,。？?！!；;：:、\n\t\u3000（）()]+|(?<![还但就于总只可凡都老])是(?!非)"
-    r"|有(?=什么|哪|多少|几)|[啊呀嘛哦噢呗啦]|吧(?=[，。？?！!]|$)|《[^》]{1,60}》"
+    r"|有(?=什么|哪|多少|几)|[啊呀嘛哦噢呗啦]|吧(?=[，。？?！!]|$)|《[^》]{1,60}》|的?时候"
 )
+_EATEN = regex(r"[吃喝](?P<what>[\u3400-\u9fff]{2,5})")
+"""What jieba takes for one word though it is a verb with its object (喝咖啡)."""
 _TITLE = regex(r"《([^》]{1,60})》")
 _NOMINAL = frozenset(
     {"n", "ng", "g", "nr", "nrt", "nrfg", "ns", "nt", "nz", "vn", "an", "j", "l", "i", "b", "eng", "zg", "z", "s"}
 )
 _NAMES = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz", "eng"})
-_YEAR = regex(r"(?:\d{4}|[一二三四五六七八九零〇]{4})年(?:第?[一二三四1-4]季度|\d{1,2}月|上半年|下半年)?")
+_TIME = regex(
+    r"(?:(?:\d{4}|[一二三四五六七八九零〇]{4})年(?:第?[一二三四1-4]季度|\d{1,2}月|上半年|下半年)?"
+    rf"|[上下本这]?个?(?:周|星期|礼拜)[一二三四五六日天末](?![a-zA-Z])|(?:{either(_WORDS['days'])})(?!性))+"
+)
+"""Years and days, which are no part of the name before or the noun after them."""
 
 
 @lru_cache(maxsize=4096)
@@ -57,20 +63,22 @@ def _phrases(text: str) -> Iterator[NounPhrase]:
 
 def _within(piece: str, offset: int) -> Iterator[NounPhrase]:
     """Yield the phrases of a stretch without words that ask."""
-    years = [match.span() for match in _YEAR.finditer(piece)]
-    for start, end in years:
+    times = [match.span() for match in _TIME.finditer(piece)]
+    for start, end in times:
         yield NounPhrase(piece[start:end], offset + start, "time")
-    tokens = [t for t in tokenize(piece) if not any(s <= t.start < e for s, e in years)]
+    tokens = [t for t in tokenize(piece) if not any(s < t.start + len(t.text) and t.start < e for s, e in times)]
     run: list[Token] = []
     for index, token in enumerate(tokens):
         if run and not _joined(run[-1], token):
             yield from _phrase(run, piece, offset)
             run = []
-        if _fits(tokens, index, run):
-            run.append(token)
-        elif run:
+        fits = _fits(tokens, index, run)
+        if run and not fits:
             yield from _phrase(run, piece, offset)
             run = []
+            fits = _fits(tokens, index, run)
+        if fits:
+            run.append(token)
     yield from _phrase(run, piece, offset)
 
 
@@ -117,6 +125,9 @@ def _phrase(run: list[Token], piece: str, offset: int) -> Iterator[NounPhrase]:
     lead = _FRAMES.match(words)
     if lead and 0 < lead.end() < len(words) and len(run) == 1:
         words, start = words[lead.end() :], start + lead.end()
+    eaten = _EATEN.fullmatch(words) if len(run) == 1 else None
+    if eaten and len(tokenize(eaten["what"])) == 1:
+        words, start, run = eaten["what"], start + 1, list(tokenize(eaten["what"]))
     if all(t.pos == "t" for t in run):
         kind = "time"
     elif words[0].isdigit() and not any(t.pos == "eng" for t in run):

@@ -10,6 +10,7 @@ from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.text import has_han, simplify
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
+from llama_index_condense_plus.rewriting.han_names import entity_words
 from llama_index_condense_plus.rewriting.standing import Standing
 from llama_index_condense_plus.types import Entity
 
@@ -37,6 +38,9 @@ _USED_OF_PERSONS = regex(
 )
 _HAN_FIT = {"person": SURE, "framed": 0.7, "name": 0.5}
 _NAME = regex(r"[A-Z][\w'’-]*(?: (?:de|van|von|la|al) )?(?: ?[A-Z][\w'’.-]*)*$")
+_SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])})[\u3400-\u9fff]{{1,2}}$")
+_FOREIGN = regex(r"[·•・A-Za-z]")
+_MIN_TRANSLITERATED = 4
 _OWN_PERSON = {
     "zh": regex(rf"[我咱]们?(?:的|家)?(?:{either(_ZH['persons'])})"),
     "en": regex(rf"\b(?:my|our|a) (?:\w+ )?(?:{_ROLES})\b", re.IGNORECASE),
@@ -46,6 +50,16 @@ _OWN_PERSON = {
 def names_a_person(text: str) -> bool:
     """Return True if a text brings in a person who needs no history (我女儿, "my boss")."""
     return _OWN_PERSON["zh" if has_han(text) else "en"].search(simplify(text)) is not None
+
+
+def looks_like_person(name: str) -> bool:
+    """Return True for a Chinese name with a frequent family name, and for a foreign one.
+
+    Example:
+        >>> looks_like_person("周杰伦"), looks_like_person("银行卡")
+        (True, False)
+    """
+    return bool(_SURNAMED.match(name) or _FOREIGN.search(name)) or len(name) >= _MIN_TRANSLITERATED
 
 
 def person_fit(entity: Entity, rounds: Sequence[Standing]) -> float:

@@ -1,4 +1,4 @@
-"""A noun phrase: what the finders of both languages give."""
+"""A noun phrase, what the finders of both languages give, and words that go on inside a sentence."""
 
 from __future__ import annotations
 
@@ -22,3 +22,10 @@ class NounPhrase:
     def end(self) -> int:
         """Offset after the last character."""
         return self.start + len(self.text)
+
+
+def decapitalised(words: str) -> str:
+    """Return words that go on inside a sentence: without the capital that opened one."""
+    head = words.split(" ", 1)[0]
+    own = head[1:2].isupper() or head in ("I", "I'm", "I've", "I'd")
+    return words if own else words[:1].lower() + words[1:]

@@ -86,10 +86,7 @@ class RuleRewriter:
         if len(message) > MAX_CHARS["user"]:
             return self._completed(asking_clause(message), talk, message)
         back = find_back_reference(message)
-        if back and talk.rounds:
-            found = self._followed_back(message, back, talk)
-        else:
-            found = self._decided(message, talk)
+        found = self._followed_back(message, back, talk) if back and talk.rounds else self._decided(message, talk)
         return replace(found, text=_capitalised(found.text)) if found.text else found
 
     def _decided(self, message: str, talk: Candidates) -> RuleOutcome:

@@ -10,7 +10,10 @@ from functools import lru_cache
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_clause
-from llama_index_condense_plus.rewriting.counterparts import has_latin, is_attribute
+from llama_index_condense_plus.rewriting.conditions import conditioned
+from llama_index_condense_plus.rewriting.counterparts import is_attribute
+from llama_index_condense_plus.rewriting.counterparts_zh import has_latin
+from llama_index_condense_plus.rewriting.courtesy import without_courtesy
 from llama_index_condense_plus.rewriting.follow_ups import is_contentless, negated_question, reversed_question
 from llama_index_condense_plus.rewriting.fragments import fragment
 from llama_index_condense_plus.rewriting.joins import joined
@@ -91,12 +94,15 @@ def _asked(text: str) -> str:
 
 
 def _completed(text: str, answer: str, before: Standing) -> Standing:
+    text = without_courtesy(text)
     clause = without_opener(asking_clause(text))
     if is_contentless(clause) or (_ASKS.search(before.answer[-_TAIL:]) and not _ASKS.search(text)):
         return Standing(before.text, answer, before.whole)
     varied = varied_question(text, before)
     if varied:
         return Standing(varied, answer, before.whole)
+    if conditioned(before.text, text):
+        return Standing(before.text, answer, before.whole)
     about = before.about
     named = next((p.start for p in noun_phrases(clause) if p.kind in ("name", "term")), len(clause))
     references = [r for r in find_references(clause) if r.kind != "ordinal" and r.start < named]
@@ -121,7 +127,7 @@ def varied_question(message: str, before: Standing) -> str | None:
     if not before.whole and is_attribute(new.new):
         return None
     mixed = has_han(new.new) and has_latin(new.new)  # a name: 星野 S9
-    if not new.named and not mixed and _aspect(new.new, before.answer):
+    if not new.named and not new.preposition and not mixed and _aspect(new.new, before.answer):
         return None
     return substituted(before.text, new)
 

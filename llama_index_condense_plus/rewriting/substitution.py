@@ -6,16 +6,23 @@ import re
 
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.rewriting.additions import added
 from llama_index_condense_plus.rewriting.counterparts import counterpart
+from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.fragments import BRACKETS, Fragment
 
 _ARTICLE = regex(r"\b(?:(?P<the>the)|an?) \Z", re.IGNORECASE)
+_TAKES_ARTICLE = regex(
+    rf"\b(?:{either(follow_up_words('en')['prepositions'])}|is|are|was|were|do|does|did|can|could|will|would) \Z",
+    re.IGNORECASE,
+)
+"""Words after which a name may have an article that the name before it had not."""
 _NEAR = 8
 """Characters before a phrase in which its article stands."""
 
 
 def substituted(question: str, new: Fragment) -> str | None:
-    """Return a question with a fragment in the place of its counterpart; None if it has none.
+    """Return a question with a fragment in the place of its counterpart or added to it; None if it fits nowhere.
 
     Example:
         >>> substituted("When does the north gate close?", fragment("And the south gate?"))
@@ -23,13 +30,13 @@ def substituted(question: str, new: Fragment) -> str | None:
     """
     span = counterpart(question, new)
     if span is None:
-        return None
+        return added(question, new)
     start, end = span
     if has_han(question):
         bracketed = question[:start][-1:] in BRACKETS
         return question[:start] + (new.new.strip(BRACKETS) if bracketed else new.new) + question[end:]
     words = new.new
-    if words[1:2].islower() and not new.named and not (new.named is None and question[start].isupper()):
+    if new.opens and words[1:2].islower() and not new.proper and not (new.named is None and question[start].isupper()):
         words = words[0].lower() + words[1:]
     article = _ARTICLE.search(question, max(0, start - _NEAR), start)
     title = article is not None and article["the"] == "The" and article.start() > 0
@@ -37,4 +44,6 @@ def substituted(question: str, new: Fragment) -> str | None:
     if article and (new.article or title or bare or not article["the"]):
         start = article.start()
         words = f"{new.article} {words}" if new.article else words
+    elif new.article and _TAKES_ARTICLE.search(question[:start]):
+        words = f"{new.article} {words}"
     return question[:start] + words + question[end:]

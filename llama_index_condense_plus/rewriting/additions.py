@@ -1,0 +1,62 @@
+"""Adding to the last question what a follow-up names that takes nothing's place: a time, a group, a version."""
+
+from __future__ import annotations
+
+from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.languages.stems import singular
+from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.rewriting.counterparts_en import PLACED
+from llama_index_condense_plus.rewriting.counterparts_zh import is_time
+from llama_index_condense_plus.rewriting.follow_up_words import follow_up_words
+from llama_index_condense_plus.rewriting.fragments import VERSION, Fragment
+from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, subject
+from llama_index_condense_plus.rewriting.phrase import decapitalised
+
+_EN = follow_up_words("en")
+_GROUPS = frozenset(_EN["groups"]) | frozenset(_EN["persons"])
+_IN, _BARE = frozenset(_EN["in_times"]), frozenset(_EN["bare_times"])
+_YEAR = regex(r"(?:19|20)\d\d年?")
+_END = regex(r"[\s?.!]*\Z")
+
+
+def added(question: str, new: Fragment) -> str | None:
+    """Return a question with what a fragment adds to it; None if a fragment adds nothing.
+
+    Example:
+        >>> added("How much is a ticket?", fragment("And for kids?"))
+        'How much is a ticket for kids?'
+    """
+    if has_han(question):
+        about = subject(question)
+        if about is None or not (is_time(new.new) or VERSION.fullmatch(new.new) or _YEAR.fullmatch(new.new)):
+            return None
+        owner = "的" if _owns(question, about.end) else ""
+        return f"{question[: about.end]}{new.new}{owner}{question[about.end :]}"
+    words = _adverbial(question, new)
+    return f"{_END.sub('', question)} {words}?" if words else None
+
+
+def _owns(question: str, at: int) -> bool:
+    """Return True if what follows directly is what the words before it have: 空调|制冷功率."""
+    return any(p.start == at and p.kind != "time" for p in noun_phrases(question))
+
+
+def _adverbial(question: str, new: Fragment) -> str:
+    """Return a fragment as words that may end an English question; empty if it is no such words."""
+    phrase = f"{new.article} {new.new}".strip()
+    if new.modifier:
+        return ""
+    if new.preposition and (not new.proper or new.preposition in PLACED):
+        return f"{new.preposition} {phrase}"
+    last = new.new.split()[-1].lower()
+    probe = noun_phrases(new.new)
+    if (probe and probe[0].kind == "time") or _YEAR.fullmatch(new.new):
+        lead = "" if last in _BARE else "in " if last in _IN or last.isdigit() else "on "
+        return lead + phrase
+    grouped = any(_is_group(p.text) for p in noun_phrases(question))
+    return f"for {decapitalised(phrase)}" if _is_group(new.new) and not new.article and not grouped else ""
+
+
+def _is_group(words: str) -> bool:
+    last = words.rsplit(maxsplit=1)[-1].lower()
+    return last in _GROUPS or singular(last) in _GROUPS

@@ -1,0 +1,37 @@
+"""Leaving out thanks and greetings before a question: "Great, thanks! And the Heron?" asks about the Heron."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from llama_index_condense_plus.languages import lexicon_for
+from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.rewriting.small_talk import SmallTalk
+
+_STOP = regex(r"[,，.。!！~～;；…\n]+\s*")
+_MAX_CHARS = 60
+"""Characters in which courtesy may stand before a question."""
+
+
+@lru_cache(maxsize=2048)
+def without_courtesy(message: str) -> str:
+    """Return a message without the small talk that it opens with; the message itself if it is nothing else.
+
+    Example:
+        >>> without_courtesy("Great, thanks! And the Heron?"), without_courtesy("好的谢谢！那紫砂壶呢？")
+        ('And the Heron?', '那紫砂壶呢？')
+    """
+    talk, start = _small_talk("zh" if has_han(message) else "en"), 0
+    for stop in _STOP.finditer(message, 0, _MAX_CHARS):
+        rest = message[stop.end() :]
+        holds = talk.of(message[: stop.start()], asked=False)
+        if holds is None or holds[1] or not any(char.isalnum() for char in rest):
+            break  # an answer is no courtesy
+        start = stop.end()
+    return message[start:] if talk.of(message[start:], asked=False) is None else message
+
+
+@lru_cache(maxsize=2)
+def _small_talk(language: str) -> SmallTalk:
+    return SmallTalk(lexicon_for(language))
