@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
 
-from llama_index_condense_plus.rewriting.reading import ATTRIBUTE, CONTENT, NAME, OWN, UNSEEN, VERB
-
-Part = tuple[Any, ...]
-"""A function of this module and its arguments, all of them small: few different parts occur in all."""
 Names = tuple[str, ...]
 """Names of features."""
+Part = tuple[Any, ...]
+"""A function of this module and its arguments, all of them small: few different parts occur in all, and what they add
+to a sum can be remembered."""
 
 FEW = (0, 1, 2, 3, 5, 8)
 """Edges between which counts are one feature; the weights are trained with these, as with the two below."""
@@ -18,22 +18,29 @@ LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20)
 """Edges of a message's length, in words."""
 RARITIES = (1, 3, 4, 5, 6)
 """Classes of rarity from which on a feature holds."""
+MOST = 3
+"""Words of one class and place that are counted."""
+BEGINNING, END = "<", ">"
+"""What stands around the asking clause."""
+
+
+class Found(NamedTuple):
+    """What was found in a message."""
+
+    parts: Sequence[Part]
+    """What it is made of, each once."""
+    wording: Sequence[str]
+    """Names of what depends on its words: too many different ones occur to be remembered."""
+
+    def names(self) -> list[str]:
+        """Return the names of all features that hold."""
+        return [*chain.from_iterable(map(names, self.parts)), *self.wording]
 
 
 def names(part: Part) -> Names:
     """Return the names of the features that hold where a part holds."""
     name: Callable[..., Names] = part[0]
     return name(*part[1:])
-
-
-def cue(name: str) -> Names:
-    """Name a sign found in the message."""
-    return (f"c:{name}",)
-
-
-def lead(word: str) -> Names:
-    """Name a word that stands before the asking clause."""
-    return (f"p:{word}",)
 
 
 def message(
@@ -63,52 +70,75 @@ def message(
     return (*found, *("lead",) * lead, *("noans",) * (not answered), *("num",) * number)
 
 
-def content(tag: str, pattern: str, rare_unseen: int, rare_seen: int, answered: bool) -> Names:
-    """Name how much content there is, where it was said before, and how rare it is.
+def content(tag: str, mark: str, count: int) -> Names:
+    """Name how many words with content are of one class and were said before in one place.
 
     Args:
         tag: of what: ``m:`` the message, ``k:`` its asking clause.
-        pattern: class and place of each word with content.
-        rare_unseen: class of rarity of the rarest word that is new, or -1.
-        rare_seen: the same of those that were said before.
-        answered: whether the history holds answers.
+        mark: class and place.
+        count: how many there are.
     """
-    words = [pattern[at : at + 2] for at in range(0, len(pattern), 2)]
-    own = [word for word in words if word[0] != ATTRIBUTE]
-    unseen = sum(word[1] == str(UNSEEN) for word in own)
-    seen = len(own) - unseen
-    found = [f"{tag}{word}{'+' * more}" for word in dict.fromkeys(words) for more in range(min(3, words.count(word)))]
-    found += [
-        f"{tag}tot{few(len(words))}",
-        f"{tag}own{few(len(own))}",
+    return tuple(f"{tag}{mark}{'+' * more}" for more in range(min(MOST, count)))
+
+
+def amount(tag: str, total: int, unseen: int, seen: int, named: int) -> Names:
+    """Name how much content there is.
+
+    Args:
+        tag: of what, as in ``content``.
+        total: words with content.
+        unseen: those but attributes that are new.
+        seen: those that were said before.
+        named: how many of both are names.
+    """
+    return (
+        f"{tag}tot{few(total)}",
+        f"{tag}own{few(unseen + seen)}",
         f"{tag}un{few(unseen)}",
         f"{tag}sn{few(seen)}",
-        f"{tag}un{min(unseen, 3)}sn{min(seen, 3)}",
-        f"{tag}names{few(sum(word[0] == NAME for word in own))}",
-        *_rarity(f"{tag}rs", rare_seen),
-    ]
-    return (*found, *_unless(answered, _rarity(f"{tag}ru", rare_unseen)))
+        f"{tag}un{min(unseen, MOST)}sn{min(seen, MOST)}",
+        f"{tag}names{few(named)}",
+    )
 
 
-def clause(pattern: str, pronoun: bool, named_before: bool, asks: bool, answered: bool) -> Names:
-    """Name which kinds of content the asking clause holds."""
-    classes, places = pattern[::2], pattern[1::2]
-    own = [place != str(UNSEEN) for cls, place in zip(classes, places, strict=True) if cls in OWN]
-    attribute, name = ATTRIBUTE in classes, NAME in classes
-    other = CONTENT in classes or VERB in classes
-    unseen, seen = not all(own), any(own)
+def rarest(tag: str, unseen: int, seen: int, answered: bool) -> Names:
+    """Name how rare the rarest words with content are.
+
+    Args:
+        tag: of what, as in ``content``.
+        unseen: class of rarity of the rarest word that is new, or -1.
+        seen: the same of those that were said before.
+        answered: whether the history holds answers.
+    """
+    return (*_rarity(f"{tag}rs", seen), *_unless(answered, _rarity(f"{tag}ru", unseen)))
+
+
+def clause(holds: tuple[bool, bool, bool, bool], places: tuple[bool, bool], context: tuple[bool, bool, bool]) -> Names:
+    """Name which kinds of content the asking clause holds.
+
+    Args:
+        holds: whether it holds an attribute, a name, another word with content, a reference.
+        places: whether any name or other word is new, and whether any was said before.
+        context: whether a name stands before the clause, the message asks, the history holds answers.
+    """
+    (attribute, named, other, pronoun), (unseen, seen), (named_before, asks, answered) = holds, places, context
     kinds = (
-        f"y:{attribute:d}{name or other:d}{pronoun:d}",
+        f"y:{attribute:d}{named or other:d}{pronoun:d}",
         f"x:{unseen:d}{seen:d}{attribute:d}{pronoun:d}",
         f"v:{unseen:d}{seen:d}{asks:d}",
-        f"9:{pattern[:8]}",
     )
-    return (f"z:{named_before:d}{attribute:d}{name:d}{other:d}{pronoun:d}", *_unless(answered, kinds))
+    return (f"z:{named_before:d}{attribute:d}{named:d}{other:d}{pronoun:d}", *_unless(answered, kinds))
 
 
-def opening(classes: str, answered: bool) -> Names:
-    """Name the classes of the first words of the asking clause."""
-    return _unless(answered, (f"8:{classes}",))
+def beginning(classes: str, pattern: str, answered: bool) -> Names:
+    """Name the first words of the asking clause.
+
+    Args:
+        classes: the class of each.
+        pattern: class and place of the first words with content.
+        answered: whether the history holds answers.
+    """
+    return _unless(answered, (f"8:{classes}", f"9:{pattern}"))
 
 
 def before(end: str, place: str, attribute: bool, own: bool) -> Names:
@@ -127,29 +157,25 @@ def noun_phrase(article: str, length: int, after: str, last: str, place: int) ->
     return f"np:{article}{min(length, 3)}{after}", f"np:{article}{last}{place}{specified}"
 
 
-def word(exact: str) -> Names:
-    """Name a word of the asking clause, or its class and where it was said before."""
-    return (f"1:{exact}",)
+def wording(cues: Sequence[str], lead: Sequence[str], exact: Sequence[str], rough: Sequence[str]) -> list[str]:
+    """Name what depends on a message's words, each once.
 
-
-def pair(previous: str, exact: str) -> Names:
-    """Name two neighbouring words, or their classes and where they were said before."""
-    return (f"2:{previous} {exact}",)
-
-
-def rough_pair(before: str, shown: str) -> Names:
-    """Name two neighbouring words, or their classes."""
-    return (f"4:{before} {shown}",)
-
-
-def triple(earlier: str, before: str, shown: str) -> Names:
-    """Name three neighbouring words, or their classes."""
-    return (f"5:{earlier} {before} {shown}",)
-
-
-def ends(first: str, last: str) -> Names:
-    """Name the first and the last words of the asking clause."""
-    return f"6:{first}", f"7:{last}"
+    Args:
+        cues: the signs found in it.
+        lead: words that stand before the asking clause.
+        exact: words of the asking clause; one with content as its class, the place where it was said before, and
+            whether it is rare.
+        rough: the same with the class alone.
+    """
+    exact, rough = (BEGINNING, *exact, END), (BEGINNING, *rough, END)
+    found = [f"c:{cue}" for cue in cues]
+    found += [f"p:{word}" for word in lead]
+    found += [f"1:{word}" for word in exact[1:]]
+    found += [f"2:{first} {second}" for first, second in pairwise(exact)]
+    found += [f"4:{first} {second}" for first, second in pairwise(rough)]
+    found += [f"5:{first} {second} {third}" for first, second, third in zip(rough, rough[1:], rough[2:], strict=False)]
+    found += (f"6:{' '.join(rough[:4])}", f"7:{' '.join(rough[-3:])}")
+    return list(dict.fromkeys(found))
 
 
 def few(number: int) -> int:

@@ -7,9 +7,10 @@ holds in another.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from llama_index_condense_plus.rewriting import feature_names as name
-from llama_index_condense_plus.rewriting.feature_names import Part
+from llama_index_condense_plus.rewriting import feature_names
+from llama_index_condense_plus.rewriting.feature_names import Found, Part
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
     CLASSED,
@@ -20,6 +21,7 @@ from llama_index_condense_plus.rewriting.reading import (
     PRONOUN,
     PUNCTUATION,
     QUESTION,
+    UNSEEN,
     VERB,
     HistoryReading,
     Reading,
@@ -41,11 +43,11 @@ SKIPPED = frozenset(PUNCTUATION + "f")
 
 def features(reading: Reading, history: HistoryReading) -> list[str]:
     """Return the names of the features that hold for a message in its conversation."""
-    return [found for part in parts(reading, history, places(reading, history)) for found in name.names(part)]
+    return find(reading, history, places(reading, history)).names()
 
 
-def parts(reading: Reading, history: HistoryReading, seen: Sequence[int]) -> list[Part]:
-    """Return what there is to look at, each once.
+def find(reading: Reading, history: HistoryReading, seen: Sequence[int]) -> Found:
+    """Return what there is to look at.
 
     Args:
         reading: the message.
@@ -54,37 +56,24 @@ def parts(reading: Reading, history: HistoryReading, seen: Sequence[int]) -> lis
     """
     classes, words = reading.classes, reading.words
     first, last = reading.clause
-    clause = classes[first:last]
-    answered, asked = history.answers > 0, history.asks
+    answered = history.answers > 0
     asks = QUESTION in classes or reading.text.rstrip()[-1:] in ("?", "？")
-    length = len(words) - classes.count(PUNCTUATION)
-    whole, inner = _content(reading, seen, 0, len(words)), _content(reading, seen, first, last)
-    found: list[Part] = [(name.cue, cue.name) for cue in reading.cues]
-    found += (
-        (
-            name.message,
-            reading.language,
-            (reading.open_pronouns, reading.bound_pronouns),
-            min(length, MAX_WORDS),
-            (asks, asked),
-            (first > 1, answered, NUMBER in classes),
-        ),
-        (name.content, "m:", *whole, answered),
-        (name.content, "k:", *inner, answered),
-        (name.clause, inner[0], PRONOUN in clause, NAME in classes[:first], asks, answered),
-        (name.opening, classes[first : first + 6], answered),
-    )
+    parts: list[Part] = [_message(reading, history, asks=asks)]
+    whole = inner = _content(reading, seen, 0, len(words))
+    if (first, last) != (0, len(words)):
+        inner = _content(reading, seen, first, last)
+    _amounts(parts, "m:", whole, answered=answered)
+    _amounts(parts, "k:", inner, answered=answered)
+    _clause(parts, reading, inner.marks, asks=asks, answered=answered)
     if first:
-        found += [(name.lead, words[index]) for index in range(first) if classes[index] in LEADING]
-        found.append(_before(reading, seen))
-    if asks and answered and not asked and leans_on_nothing(reading, seen):
-        named = clause.count(NAME)
-        much = clause.count(CONTENT) + clause.count(VERB) + named > 1
-        found.append((name.new_topic, named > 0, much, len(clause) - clause.count(PUNCTUATION) > SENTENCE))
+        parts.append(_before(reading, seen))
+    if asks and answered and not history.asks and leans_on_nothing(reading, seen):
+        parts.append(_new_topic(classes[first:last]))
     if reading.language == "en":
-        _noun_phrases(found, reading, seen)
-    _skeleton(found, reading, seen)
-    return list(dict.fromkeys(found))
+        _noun_phrases(parts, reading, seen)
+    lead = [words[index] for index in range(first) if classes[index] in LEADING]
+    wording = feature_names.wording([cue.name for cue in reading.cues], lead, *_skeleton(reading, seen))
+    return Found(list(dict.fromkeys(parts)), wording)
 
 
 def places(reading: Reading, history: HistoryReading) -> list[int]:
@@ -93,20 +82,74 @@ def places(reading: Reading, history: HistoryReading) -> list[int]:
     return [where(word) if cls in CLASSED else 0 for word, cls in zip(reading.words, reading.classes, strict=True)]
 
 
-def _content(reading: Reading, seen: Sequence[int], first: int, last: int) -> tuple[str, int, int]:
-    """Return class and place of the words with content, and how rare the rarest are: new, and said before."""
-    pattern, rarest = "", [-1, -1]
+def _message(reading: Reading, history: HistoryReading, *, asks: bool) -> Part:
+    classes = reading.classes
+    return (
+        feature_names.message,
+        reading.language,
+        (reading.open_pronouns, reading.bound_pronouns),
+        min(len(classes) - classes.count(PUNCTUATION), MAX_WORDS),
+        (asks, history.asks),
+        (reading.clause[0] > 1, history.answers > 0, NUMBER in classes),
+    )
+
+
+class _Content(NamedTuple):
+    """The words with content of a message or of its asking clause."""
+
+    marks: list[str]
+    """Class and place of each."""
+    unseen: int
+    """Class of rarity of the rarest that is new, attributes left out; -1 if there is none."""
+    seen: int
+    """The same of those that were said before."""
+
+
+def _content(reading: Reading, seen: Sequence[int], first: int, last: int) -> _Content:
+    marks, rarest = [], [-1, -1]
     for cls, place, rarity in zip(
         reading.classes[first:last], seen[first:last], reading.rarity[first:last], strict=True
     ):
         if cls in CLASSED:
-            pattern += _MARKS[cls, place]
+            marks.append(_MARKS[cls, place])
             if cls != ATTRIBUTE and rarity > rarest[place > 0]:
                 rarest[place > 0] = rarity
-    return pattern, rarest[0], rarest[1]
+    return _Content(marks, *rarest)
 
 
 _MARKS = {(cls, place): f"{cls}{place}" for cls in CLASSED for place in range(3)}
+_NEW = frozenset(f"{cls}{UNSEEN}" for cls in OWN)
+_ATTRIBUTES = frozenset(f"{ATTRIBUTE}{place}" for place in range(3))
+_NAMES = frozenset(f"{NAME}{place}" for place in range(3))
+
+
+def _amounts(parts: list[Part], tag: str, content: _Content, *, answered: bool) -> None:
+    """Look at how much content there is, where it was said before, and how rare it is."""
+    marks = content.marks
+    parts += [(feature_names.content, tag, mark, marks.count(mark)) for mark in dict.fromkeys(marks)]
+    total = len(marks)
+    own = total - sum(mark in _ATTRIBUTES for mark in marks)
+    unseen = sum(mark in _NEW for mark in marks)
+    parts += (
+        (feature_names.amount, tag, total, unseen, own - unseen, sum(mark in _NAMES for mark in marks)),
+        (feature_names.rarest, tag, content.unseen, content.seen, answered),
+    )
+
+
+def _clause(parts: list[Part], reading: Reading, marks: list[str], *, asks: bool, answered: bool) -> None:
+    """Look at which kinds of content the asking clause holds, and how it begins."""
+    first, last = reading.clause
+    classes = reading.classes
+    clause = classes[first:last]
+    attribute, named = ATTRIBUTE in clause, NAME in clause
+    other = CONTENT in clause or VERB in clause
+    unseen = not _NEW.isdisjoint(marks)
+    seen = any(mark not in _NEW and mark not in _ATTRIBUTES for mark in marks)
+    holds = attribute, named, other, PRONOUN in clause
+    parts += (
+        (feature_names.clause, holds, (unseen, seen), (NAME in classes[:first], asks, answered)),
+        (feature_names.beginning, classes[first : first + 6], "".join(marks[:4]), answered),
+    )
 
 
 def _before(reading: Reading, seen: Sequence[int]) -> Part:
@@ -119,7 +162,14 @@ def _before(reading: Reading, seen: Sequence[int]) -> Part:
         at -= 1
     end = "-" if at < 0 else classes[at]
     place = str(seen[at]) if end in CLASSED else ""
-    return name.before, end, place, ATTRIBUTE in clause, any(cls in clause for cls in OWN)
+    return feature_names.before, end, place, ATTRIBUTE in clause, any(cls in clause for cls in OWN)
+
+
+def _new_topic(clause: str) -> Part:
+    """Look at how much there is in a clause that leans on nothing."""
+    named = clause.count(NAME)
+    much = clause.count(CONTENT) + clause.count(VERB) + named > 1
+    return feature_names.new_topic, named > 0, much, len(clause) - clause.count(PUNCTUATION) > SENTENCE
 
 
 def points(reading: Reading) -> bool:
@@ -128,7 +178,7 @@ def points(reading: Reading) -> bool:
     return (
         reading.open_pronouns > 0
         or any(cue.name in LEANING and not (both and cue.name == "comparison") for cue in reading.cues)
-        or any(word in SUBSTITUTES for word in reading.words)
+        or not SUBSTITUTES.isdisjoint(reading.words)
     )
 
 
@@ -144,7 +194,7 @@ def leans_on_nothing(reading: Reading, seen: Sequence[int]) -> bool:
     return not any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True))
 
 
-def _noun_phrases(found: list[Part], reading: Reading, seen: Sequence[int]) -> None:
+def _noun_phrases(parts: list[Part], reading: Reading, seen: Sequence[int]) -> None:
     """Look at English noun phrases with an article."""
     first, last = reading.clause
     classes, words = reading.classes, reading.words
@@ -158,33 +208,25 @@ def _noun_phrases(found: list[Part], reading: Reading, seen: Sequence[int]) -> N
             closed = end >= last or classes[end] == PUNCTUATION
             after = "end" if closed else "of" if words[end] in AFTER_NOUN else ""
             place = max(seen[index + 1 : end])
-            found.append((name.noun_phrase, words[index], end - index - 1, after, classes[end - 1], place))
+            parts.append((feature_names.noun_phrase, words[index], end - index - 1, after, classes[end - 1], place))
 
 
-def _skeleton(found: list[Part], reading: Reading, seen: Sequence[int]) -> None:
-    """Look at the asking clause word by word, content words as their class."""
+def _skeleton(reading: Reading, seen: Sequence[int]) -> tuple[list[str], list[str]]:
+    """Return the words of the asking clause, those with content as their class: exactly, and roughly."""
     first = reading.clause[0]
     last = min(reading.clause[1], first + MAX_WORDS)
-    rough = ["<"]
-    earlier, before, previous = "", "<", "<"
     words, classes, rarities = reading.words[first:last], reading.classes[first:last], reading.rarity[first:last]
+    exact, rough = [], []
     for word, cls, place, rarity in zip(words, classes, seen[first:last], rarities, strict=True):
-        if cls == PUNCTUATION:
-            continue
         if cls in CLASSED:
-            shown, exact = _SHOWN[cls, place, rarity >= RARE and cls != ATTRIBUTE]
+            shown, known = _SHOWN[cls, place, rarity >= RARE and cls != ATTRIBUTE]
+        elif cls == PUNCTUATION:
+            continue
         else:
-            shown = exact = "M" if cls == NUMBER else word
-        found += ((name.word, exact), (name.pair, previous, exact), (name.rough_pair, before, shown))
-        if earlier:
-            found.append((name.triple, earlier, before, shown))
+            shown = known = "M" if cls == NUMBER else word
+        exact.append(known)
         rough.append(shown)
-        earlier, before, previous = before, shown, exact
-    found += ((name.word, ">"), (name.pair, previous, ">"), (name.rough_pair, before, ">"))
-    if earlier:
-        found.append((name.triple, earlier, before, ">"))
-    rough.append(">")
-    found.append((name.ends, " ".join(rough[:4]), " ".join(rough[-3:])))
+    return exact, rough
 
 
 _SHOWN = {

@@ -6,15 +6,15 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.rewriting.feature_names import Part, names
+from llama_index_condense_plus.rewriting.feature_names import Found, Part, names
 
 PARTS = 32_768
-"""Parts whose sums are remembered: about 10 MB."""
+"""Parts of a language whose sums are remembered: about 10 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,8 @@ class LinearModel:
 
     def sum(self, language: str, found: Iterable[str]) -> float:
         """Return the sum of a message's features: positive if a rewrite is needed."""
-        return self.weigh(language, ("", *found))
-
-    def weigh(self, language: str, found: Iterable[str]) -> float:
-        """Return what features add to a sum."""
         weight = self.weights.get(language, {}).get
-        return math.fsum(weight(feature, 0.0) for feature in found)
+        return math.fsum(weight(feature, 0.0) for feature in ("", *found))
 
     def dump(self, path: Path) -> None:
         """Write the model as JSON, weights in thousandths."""
@@ -47,23 +43,46 @@ class LinearModel:
 
 
 class Scorer:
-    """Scores messages, and remembers what each part of one adds to the sum: few different parts occur.
+    """Scores messages.
 
     Args:
         model: the weights.
     """
 
     def __init__(self, model: LinearModel) -> None:
-        self._offsets = {language: model.weigh(language, ("",)) for language in model.weights}
-        self._adds = lru_cache(maxsize=PARTS)(lambda language, part: model.weigh(language, names(part)))
+        self._sums = {language: _Sums(weights) for language, weights in model.weights.items()}
 
-    def score(self, language: str, parts: Iterable[Part]) -> float:
+    def score(self, language: str, found: Found) -> float:
         """Return a score in [0, 1]: 0.5 where the shipped threshold lies, higher if a rewrite is needed."""
-        total = self._offsets.get(language, 0.0)
-        adds = self._adds
-        for part in parts:
-            total += adds(language, part)
+        sums = self._sums.get(language)
+        total = 0.0 if sums is None else sums.of(found)
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+class _Sums(dict[Part, float]):
+    """What parts of messages add to a language's sum, each reckoned when it is first met.
+
+    Args:
+        weights: feature → weight.
+    """
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        super().__init__()
+        self._weights = weights
+        self._offset = weights.get("", 0.0)
+
+    def __missing__(self, part: Part) -> float:
+        if len(self) >= PARTS:
+            self.clear()
+        weights = self._weights
+        added = self[part] = math.fsum(weights.get(name, 0.0) for name in names(part))
+        return added
+
+    def of(self, found: Found) -> float:
+        """Return the sum of a message's features."""
+        weights = self._weights
+        told = filter(weights.__contains__, found.wording)
+        return self._offset + sum(map(self.__getitem__, found.parts)) + sum(map(weights.__getitem__, told))
 
 
 def read_model(text: str) -> LinearModel:

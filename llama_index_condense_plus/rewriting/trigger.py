@@ -9,7 +9,7 @@ from llama_index_condense_plus.languages import detect_language, lexicon_for
 from llama_index_condense_plus.languages.base import UNKNOWN, Lexicon
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
-from llama_index_condense_plus.rewriting.features import features, parts, places
+from llama_index_condense_plus.rewriting.features import features, find, places
 from llama_index_condense_plus.rewriting.heuristic import (
     context_cues,
     is_complete,
@@ -156,7 +156,7 @@ class RuleTrigger:
             fires, complete = False, True
         else:
             if mode == "learned":
-                score = self._scorer.score(language, parts(reading, history, seen))
+                score = self._scorer.score(language, find(reading, history, seen))
             else:
                 score = rule_score(cues, complete=complete)
             fires = score >= 0.5 * (1.0 - self._settings.trigger.recall_bias)
