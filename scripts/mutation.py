@@ -4,13 +4,16 @@
     python scripts/mutation.py --only rewriting/guards --sample 0 --jobs 2
 
 Mutants are those of mutmut's operators within functions, decorated functions included. Each runs in a fork of one
-process that has loaded the libraries: first the tests that reach the mutated function, fastest first, then, if it
-survives, all others of the folder but the slow ones. A fault that makes the tests hang counts as noticed.
+process that has collected the tests; the fork gives the function its mutated code. Where that is not enough (a default
+argument, a function that runs at import) it imports the package anew, with the mutated source. First come the tests
+that reach the mutated function, fastest first, then, if it survives, all others of the folder but the slow ones. A
+fault that makes the tests hang counts as noticed.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import json
 import math
@@ -24,20 +27,17 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import coverage
-import libcst as cst
 import pytest
-from libcst.metadata import MetadataWrapper, PositionProvider
-from mutmut.mutation.mutators import mutation_operators
+from mutants import PACKAGE, ROOT, Mutant, places
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = "llama_index_condense_plus"
 FOLDERS = ("retrieval", "rewriting")
 CPU_LIMIT_S = 120
 WALL_LIMIT_S = 1200
@@ -48,93 +48,8 @@ SLOW_S = 2.0
 """Tests that take longer are run only for the functions that they reach."""
 MEMORY_LIMIT = 6 * 2**30
 """Bytes of address space beyond what the libraries take."""
-SURVIVED, KILLED = 0, 1
-SHOWN = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One small fault."""
-
-    module: Path
-    """The mutated file, relative to the package."""
-    line: int
-    """Where it begins."""
-    function: tuple[int, int]
-    """First and last line of the function or method around it."""
-    before: str
-    after: str
-    source: str
-    """The whole file with the fault."""
-
-    def __str__(self) -> str:
-        return f"{self.module}:{self.line}  {_short(self.before)}  →  {_short(self.after)}"
-
-
-class Collector(cst.CSTVisitor):
-    """Finds what mutmut's operators make of each node within functions; annotations and decorators stay."""
-
-    METADATA_DEPENDENCIES = (PositionProvider,)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[cst.CSTNode, cst.CSTNode, int, tuple[int, int]]] = []
-        self._functions: list[tuple[int, int]] = []
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        """Note the mutants of a node; return whether to look inside."""
-        if isinstance(node, (cst.Annotation, cst.Decorator, cst.Import, cst.ImportFrom)) or _kept_call(node):
-            return False
-        if isinstance(node, cst.FunctionDef):
-            where = self.get_metadata(PositionProvider, node)
-            self._functions.append((where.start.line, where.end.line))
-        elif self._functions:
-            for kind, operator in mutation_operators:
-                if isinstance(node, kind):
-                    line = self.get_metadata(PositionProvider, node).start.line
-                    self.found.extend((node, new, line, self._functions[0]) for new in operator(node))
-        return True
-
-    def on_leave(self, original_node: cst.CSTNode) -> None:
-        """Leave a function."""
-        if isinstance(original_node, cst.FunctionDef):
-            self._functions.pop()
-
-
-def _kept_call(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in {"len", "isinstance"}
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A mutant that is not written out yet: writing costs more than finding."""
-
-    path: Path
-    module: cst.Module
-    node: cst.CSTNode
-    new: cst.CSTNode
-    line: int
-    function: tuple[int, int]
-
-    def mutant(self) -> Mutant:
-        """Write the mutant out."""
-        source = cst.ensure_type(self.module.deep_replace(self.node, self.new), cst.Module).code
-        before, after = self.module.code_for_node(self.node), self.module.code_for_node(self.new)
-        return Mutant(self.path.relative_to(ROOT / PACKAGE), self.line, self.function, before, after, source)
-
-
-def places(path: Path) -> Iterator[Place]:
-    """Yield where a file can be mutated, and how."""
-    wrapper = MetadataWrapper(cst.parse_module(path.read_text(encoding="utf-8")))
-    collector = Collector()
-    wrapper.visit(collector)
-    for node, new, line, function in collector.found:
-        yield Place(path, wrapper.module, node, new, line, function)
+SURVIVED, KILLED, UNFIT = 0, 1, 77
+"""How a fork ends; the last one: the mutant needs a fresh import."""
 
 
 class MutatedFinder:
@@ -183,16 +98,17 @@ class Recorder:
             self.failed.append(report.nodeid)
 
 
-def in_fork(work: Callable[[], int]) -> int:
-    """Start a child that does the work in silence; return its process id."""
+def in_fork(work: Callable[[], int], *, silent: bool = True) -> int:
+    """Start a child that does the work; return its process id."""
     child = os.fork()
     if child:
         return child
     status = 1
     try:
-        silence = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(silence, stream)
+        if silent:
+            silence = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(silence, stream)
         status = work()
     finally:
         os._exit(status)
@@ -238,9 +154,20 @@ class Baseline:
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return the tests that reach the mutated function, fastest first."""
         lines = self.reach.get(str(mutant.module), {})
-        first, last = mutant.function
-        found = {test for line in range(first, last + 1) for test in lines.get(line, ()) if test}
-        return sorted(found, key=self.seconds.__getitem__)
+        body = range(mutant.function.first, mutant.function.last + 1)
+        return sorted({test for line in body for test in lines.get(line, ()) if test}, key=self.seconds.__getitem__)
+
+    def far_tests_of(self, mutant: Mutant) -> list[str]:
+        """Return the others that are not slow, fastest first: a cached result hides whom else a function reaches."""
+        near = set(self.tests_of(mutant))
+        return sorted(
+            (t for t, s in self.seconds.items() if s < SLOW_S and t not in near), key=self.seconds.__getitem__
+        )
+
+    def runs_at_import(self, mutant: Mutant) -> bool:
+        """Return True if the mutated function has worked before any test began."""
+        lines = self.reach.get(str(mutant.module), {})
+        return any("" in lines.get(line, ()) for line in range(mutant.function.body, mutant.function.last + 1))
 
 
 def baseline(folder: str) -> Baseline:
@@ -276,36 +203,117 @@ def baseline(folder: str) -> Baseline:
     return Baseline(reach, found["seconds"])
 
 
-def test_mutant(mutant: Mutant, known: Baseline) -> int:
-    """Return KILLED or SURVIVED; runs in a fork."""
+class Nursery:
+    """A pytest plugin that tests mutants in forks of the process that has collected the tests."""
+
+    def __init__(self, mutants: list[Mutant], known: Baseline, jobs: int) -> None:
+        self._mutants = mutants
+        self._known = known
+        self._jobs = jobs
+        self._has_failed = False
+        self.results: dict[Mutant, int] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a failure."""
+        self._has_failed |= report.failed
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Test the mutants in place of running the tests once."""
+        items = {item.nodeid: item for item in session.items}
+        functions: dict[str, list[FunctionType]] = defaultdict(list)
+        for one in gc.get_objects():
+            if isinstance(one, FunctionType):
+                functions[one.__code__.co_filename].append(one)
+
+        def work(mutant: Mutant) -> int:
+            path = str(ROOT / PACKAGE / mutant.module)
+            if self._known.runs_at_import(mutant) or not transplanted(mutant, functions[path]):
+                return UNFIT
+            limit_resources()
+            tests = [items[test] for test in self._known.tests_of(mutant) + self._known.far_tests_of(mutant)]
+            for item, following in zip(tests, [*tests[1:], None], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self._has_failed:
+                    return KILLED
+            return SURVIVED
+
+        self.results = in_forks(self._mutants, work, self._jobs)
+        return True
+
+
+def transplanted(mutant: Mutant, functions: list[FunctionType]) -> bool:
+    """Give the living function its mutated code; return whether that was possible."""
+    path = ROOT / PACKAGE / mutant.module
+    old, new = (_code_of(source, mutant.function.names) for source in (path.read_text(encoding="utf-8"), mutant.source))
+    living = [function for function in functions if function.__code__ == old]
+    if old is None or new is None or old == new or not living:
+        return False
+    try:
+        for function in living:
+            function.__code__ = new
+    except ValueError:  # other free variables
+        return False
+    return True
+
+
+def _code_of(source: str, names: tuple[str, ...]) -> CodeType | None:
+    """Return the code of a function or method, None if several have its name."""
+    code = compile(source, "", "exec", dont_inherit=True)
+    for name in names:
+        inner = [const for const in code.co_consts if isinstance(const, CodeType) and const.co_name == name]
+        if len(inner) != 1:
+            return None
+        code = inner[0]
+    return code
+
+
+def limit_resources() -> None:
+    """Keep a mutant from taking the machine."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
-    sys.meta_path.insert(0, MutatedFinder(mutant))  # type: ignore[arg-type]
-    near = known.tests_of(mutant)
-    far = sorted((test for test, s in known.seconds.items() if s < SLOW_S and test not in near), key=known.seconds.get)
-    return run_tests([*near, *far])
 
 
-def killed(mutants: list[Mutant], known: Baseline, jobs: int) -> dict[Mutant, int]:
+def in_forks(mutants: list[Mutant], work: Callable[[Mutant], int], jobs: int) -> dict[Mutant, int]:
     """Test mutants in forks, ``jobs`` at a time; return how each fork ended, as ``os.waitpid`` says."""
     waiting, results = list(reversed(mutants)), {}
     running: dict[int, tuple[Mutant, float]] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             mutant = waiting.pop()
-            child = in_fork(lambda mutant=mutant: test_mutant(mutant, known))  # type: ignore[misc]
-            running[child] = (mutant, time.monotonic())
-        time.sleep(0.05)
+            running[in_fork(partial(work, mutant))] = (mutant, time.monotonic())
+        time.sleep(0.02)
         for child, (mutant, started) in list(running.items()):
             if time.monotonic() - started > WALL_LIMIT_S:
                 os.kill(child, signal.SIGKILL)
             done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                del running[child]
-                results[mutant] = status
-                print("." if status else f"\nsurvived  {mutant}", end="" if status else "\n", flush=True)
-    print()
+            if not done:
+                continue
+            del running[child]
+            results[mutant] = status
+            if status == SURVIVED:
+                print(f"survived  {mutant}", flush=True)
     return results
+
+
+def killed(mutants: list[Mutant], known: Baseline, jobs: int, folder: str) -> dict[Mutant, int]:
+    """Test mutants, those that need it with a fresh import; return how each fork ended, as ``os.waitpid`` says."""
+
+    def freshly(mutant: Mutant) -> int:
+        limit_resources()
+        sys.meta_path.insert(0, MutatedFinder(mutant))  # type: ignore[arg-type]
+        return run_tests([*known.tests_of(mutant), *known.far_tests_of(mutant)])
+
+    def nursery() -> int:
+        plugin = Nursery(mutants, known, jobs)
+        run_tests(["-s", f"tests/{folder}"], plugin)
+        Path(exchange.name).write_text(json.dumps([plugin.results[mutant] for mutant in mutants]), encoding="utf-8")
+        return 0
+
+    with tempfile.NamedTemporaryFile() as exchange:
+        os.waitpid(in_fork(nursery, silent=False), 0)
+        results = dict(zip(mutants, json.loads(Path(exchange.name).read_text(encoding="utf-8")), strict=True))
+    unfit = [mutant for mutant, status in results.items() if os.WIFEXITED(status) and os.WEXITSTATUS(status) == UNFIT]
+    return results | in_forks(unfit, freshly, jobs)
 
 
 def share(flags: list[bool]) -> str:
@@ -335,7 +343,7 @@ def main() -> None:
     for folder in sorted({mutant.module.parts[0] for mutant in drawn}):
         preload(folder)
         known = baseline(folder)
-        results |= killed([mutant for mutant in drawn if mutant.module.parts[0] == folder], known, arguments.jobs)
+        results |= killed([m for m in drawn if m.module.parts[0] == folder], known, arguments.jobs, folder)
     modules: dict[str, list[bool]] = defaultdict(list)
     for mutant, status in results.items():
         modules[str(mutant.module)].append(status != SURVIVED)

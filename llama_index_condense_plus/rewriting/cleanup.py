@@ -181,8 +181,15 @@ _NEED_PAUSE = frozenset(
         "辛苦了",
         "打扰了",
         "劳驾",
+        "hi",
+        "hello",
+        "hey",
+        "thanks",
+        "thank you",
+        "cheers",
+        "excuse me",
+        "if possible",
     }
-    | {"hi", "hello", "hey", "thanks", "thank you", "cheers", "please", "excuse me", "if possible"} - {"please"}
 )
 
 

@@ -180,9 +180,7 @@ def _forms(text: str) -> tuple[tuple[str, str], ...]:
     """Return a message, its sentences and its beginnings with their bare forms."""
     parts = sentences(text[:_COMPARED])
     runs = [text, *parts, *("".join(parts[:n]) for n in range(2, min(len(parts), 6)))]
-    return tuple({bare(run): run for run in runs if len(bare(run)) >= _SHORT}.items()) and tuple(
-        (run, bare(run)) for run in runs if len(bare(run)) >= _SHORT
-    )
+    return tuple((run, form) for run in runs if len(form := bare(run)) >= _SHORT)
 
 
 def _covers(mine: str, form: str) -> bool:
