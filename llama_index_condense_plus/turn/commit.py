@@ -58,6 +58,7 @@ class Commit:
         self._user = ChatMessage(role=MessageRole.USER, content=message)
         self._keep: int | None = None
         self._state = _State.OPEN
+        self._stored = False
         self._wiped = False
         self._mutex = threading.Lock()
         self._loop = running_loop()
@@ -96,7 +97,7 @@ class Commit:
             self._store([self._user, answer])
         finally:
             self._close()
-        self._follow(on_loop=False)
+            self._follow(on_loop=False)
 
     async def awrite(self, answer: ChatMessage) -> None:
         """Write like ``write``, without blocking the event loop."""
@@ -112,7 +113,7 @@ class Commit:
             await to_its_end(beside_loop(lambda: self._store(pair)) if in_threads else self._astore(pair))
         finally:
             self._close()
-        self._follow(on_loop=True)
+            self._follow(on_loop=True)
 
     def abandon(self) -> None:
         """Give the turn up: nothing is written, the next turn may run. Does nothing once the turn is closed."""
@@ -140,7 +141,7 @@ class Commit:
             self._lock.release()
 
     def _follow(self, *, on_loop: bool) -> None:
-        if self.keeper and not self._wiped:
+        if self.keeper and self._stored and not self._wiped:  # stored, even if the caller was cancelled meanwhile
             self.keeper.follow(on_loop=on_loop)
 
     def _store(self, pair: list[ChatMessage]) -> None:
@@ -148,6 +149,7 @@ class Commit:
             self._memory.set([*self._memory.get_all()[: self._keep], *pair])
         else:
             self._append(pair)
+        self._stored = True
         if self._wiped:
             self._memory.reset()
         elif self.keeper:
@@ -169,6 +171,7 @@ class Commit:
             await self._memory.aset([*(await self._memory.aget_all())[: self._keep], *pair])
         else:
             await self._aappend(pair)
+        self._stored = True
         if self._wiped:
             await self._memory.areset()
         elif self.keeper:

@@ -133,7 +133,7 @@ def test_commit_replaces_what_follows_a_message(conversation: Conversation, writ
 
 
 @pytest.mark.parametrize("replaces", [False, True])
-def test_commit_cancelled_between_its_messages_is_whole(replaces: bool) -> None:
+def test_commit_cancelled_between_its_messages_is_whole_and_followed_as_any_other(replaces: bool) -> None:
     between = asyncio.Event()
 
     class Slow(Memory):
@@ -149,10 +149,11 @@ def test_commit_cancelled_between_its_messages_is_whole(replaces: bool) -> None:
             await asyncio.sleep(0.02)
             self.set(messages)
 
-    conversation = Conversation(Slow.from_defaults(token_limit=3000))
+    conversation, keeper = Conversation(Slow.from_defaults(token_limit=3000)), Keeper()
 
     async def run() -> None:
         commit = conversation.commit("question")
+        commit.keeper = keeper
         if replaces:
             commit.replace_from(0, "question")
         task = asyncio.create_task(commit.awrite(ANSWER))
@@ -164,3 +165,4 @@ def test_commit_cancelled_between_its_messages_is_whole(replaces: bool) -> None:
     asyncio.run(run())
     assert contents(conversation) == ["question", "answer"]
     assert not conversation.lock.held
+    assert keeper.calls == ["keep", "follow"]
