@@ -7,14 +7,17 @@ from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.text import has_han
 from llama_index_condense_plus.rewriting.counterparts_en import PLACED
 from llama_index_condense_plus.rewriting.counterparts_zh import is_time
-from llama_index_condense_plus.rewriting.follow_up_words import follow_up_words
+from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.fragments import VERSION, Fragment
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, subject
 from llama_index_condense_plus.rewriting.phrase import decapitalised
 
-_EN = follow_up_words("en")
+_EN, _ZH = follow_up_words("en"), follow_up_words("zh")
 _GROUPS = frozenset(_EN["groups"]) | frozenset(_EN["persons"])
 _IN, _BARE = frozenset(_EN["in_times"]), frozenset(_EN["bare_times"])
+_GROUP_ZH = regex(rf"(?:{either(_ZH['groups'])})$")
+_CHARGED = regex(r"多少钱|[免收]费|[票费价]|优惠|打?几折")
+"""What may be charged differently for a group of persons."""
 _YEAR = regex(r"(?:19|20)\d\d年?")
 _END = regex(r"[\s?.!]*\Z")
 
@@ -27,13 +30,23 @@ def added(question: str, new: Fragment) -> str | None:
         'How much is a ticket for kids?'
     """
     if has_han(question):
-        about = subject(question)
-        if about is None or not (is_time(new.new) or VERSION.fullmatch(new.new) or _YEAR.fullmatch(new.new)):
-            return None
-        owner = "的" if _owns(question, about.end) else ""
-        return f"{question[: about.end]}{new.new}{owner}{question[about.end :]}"
+        return _inserted(question, new.new)
     words = _adverbial(question, new)
     return f"{_END.sub('', question)} {words}?" if words else None
+
+
+def _inserted(question: str, words: str) -> str | None:
+    """Return a Chinese question with a time or a group before what it is about, or a version after it."""
+    about = subject(question)
+    if about is None:
+        return None
+    if VERSION.fullmatch(words):
+        owner = "的" if _owns(question, about.end) else ""
+        return f"{question[: about.end]}{words}{owner}{question[about.end :]}"
+    grouped = _GROUP_ZH.search(words) and _CHARGED.search(question) and not _GROUP_ZH.search(about.text)
+    if not (is_time(words) or _YEAR.fullmatch(words) or grouped):
+        return None
+    return f"{question[: about.start]}{words}{question[about.start :]}"
 
 
 def _owns(question: str, at: int) -> bool:

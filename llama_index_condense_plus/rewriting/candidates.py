@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold, has_han, tokenize
 from llama_index_condense_plus.operations import RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.back_references import BackReference, resolved_topic
 from llama_index_condense_plus.rewriting.choices import coordinated
 from llama_index_condense_plus.rewriting.clauses import asking_clause
+from llama_index_condense_plus.rewriting.counterparts_en import preposition
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
 from llama_index_condense_plus.rewriting.orders import without_orders
@@ -24,6 +26,8 @@ from llama_index_condense_plus.rewriting.standing import Standing, standing_ques
 from llama_index_condense_plus.rewriting.topics import since_topic_start
 from llama_index_condense_plus.types import Entity, HistoryWindow, WindowMessage
 
+_WAY = regex(r" (?:to|from)(?: the| an?)? ", re.IGNORECASE)
+_HOW = regex(r"(?:how|why) (?:do|does|did|is|are|was|were|can|could|would|should)\b(?! (?:i|we|you)\b)", re.IGNORECASE)
 Ranked = list[tuple[Entity, float]]
 """Entities with their salience, highest first."""
 
@@ -50,6 +54,10 @@ MAX_READ = 120
 """Messages read of a conversation, so that a long one costs a turn little more than a short one."""
 _MAX_ADDED = 4
 """Characters of Chinese nouns that a name may be short of."""
+
+
+_MAX_WORDS = 5
+"""Words of an English phrase that a name is part of."""
 
 
 class Candidates:
@@ -136,6 +144,23 @@ class Candidates:
         """Return a name as it is said again: with "the" if the last question had an article before it."""
         return said(self.about) if self.about and self.about.text == name else name
 
+    def said_whole(self, name: str) -> str:
+        """Return a name as it is said again, with what the last question asked about on the way to it.
+
+        Example: "shipping to Canada" for Canada after "How long does shipping to Canada take?", and "photosynthesis in
+        C4 plants" after "How does photosynthesis work in C4 plants?"
+        """
+        about = self.about
+        if about is None or self.last is None or about.text != name or has_han(name):
+            return self.said(name)
+        head = next((p for p in noun_phrases(self.last.text) if p.kind == "term" and p.end < about.start), None)
+        between = self.last.text[head.end : about.start] if head else ""
+        if head and _WAY.fullmatch(between):
+            return f"{said(head)}{between}{name}"
+        place = preposition(self.last.text, about)
+        how = head and place in ("in", "on", "with") and _HOW.match(self.last.text)
+        return f"{said(head)} {place} {said(about)}" if head and how else self.said(name)
+
 
 def _is_name(words: str) -> bool:
     return any(phrase.kind == "name" for phrase in noun_phrases(words))
@@ -166,12 +191,30 @@ def _with_subject(names: Ranked, about: NounPhrase, rounds: Sequence[Standing], 
         elif key not in said and not _strong(entity):
             score *= UNSAID  # noqa: PLW2901
         weighed.append((replace(entity, text=about.text) if _is_part(entity, about.text) else entity, score))
+    if _is_asked_name(about, rounds[-1]):
+        weighed = _with_name_first(weighed, about)
     weighed.sort(key=lambda pair: -pair[1])
     held = any(fold(about.text) in fold(e.text) for e, _ in weighed)
     if not held and (not weighed or (fold(weighed[0][0].text) not in said and not _strong(weighed[0][0]))):
         kind = "name" if _may_be_person(about) else "term"
         weighed.insert(0, (Entity(about.text, kind, about.start), 2 * weighed[0][1] if weighed else 1.0))
     return weighed
+
+
+def _with_name_first(weighed: Ranked, about: NounPhrase) -> Ranked:
+    """Put the name that the last question was about before the names beside it (Pixel Watch 3 before iPhone)."""
+    rest = [(e, score) for e, score in weighed if fold(e.text).removeprefix("the ") not in fold(about.text)]
+    best = max((score for _, score in rest), default=1.0)
+    longer = [e for e, _ in rest if fold(about.text) in fold(e.text)]
+    if longer:  # Home Basic for Basic; Project A or B for Project
+        return [(e, SUBJECT * best if [e] == longer else score) for e, score in weighed]
+    return [(Entity(about.text, "name", about.start), SUBJECT * best), *rest]
+
+
+def _is_asked_name(about: NounPhrase, last: Standing) -> bool:
+    """Return True for an English name that a question was about, with the common nouns after it."""
+    words = about.text.split()
+    return words[0][0].isupper() and "'" not in about.text and "?" in last.text and not has_han(about.text)
 
 
 def _strong(entity: Entity) -> bool:
@@ -197,10 +240,13 @@ def _may_be_person(about: NounPhrase) -> bool:
 def _is_part(entity: Entity, whole: str) -> bool:
     """Return True for a name that begins or ends a phrase of nouns that is little longer."""
     name, phrase = fold(entity.text), fold(whole)
-    if entity.kind == "title" or not 0 < len(phrase) - len(name) <= max(_MAX_ADDED, len(name) * (not has_han(whole))):
+    if entity.kind == "title" or len(phrase) <= len(name):
         return False
     if not has_han(whole):
-        return re.search(rf"(?:^|[^a-z0-9]){re.escape(name)}(?:$|[^a-z0-9])", phrase) is not None
+        short = len(whole.split()) <= _MAX_WORDS
+        return short and re.search(rf"(?:^|[^a-z0-9]){re.escape(name)}(?:$|[^a-z0-9])", phrase) is not None
+    if len(phrase) - len(name) > _MAX_ADDED:
+        return False
     added = [t for t in tokenize(whole) if fold(t.text) not in name]
     nouns = all(t.pos[0] in "nmqbsj" or t.pos == "eng" for t in added)
     return nouns and (phrase.startswith(name) or phrase.endswith(name))

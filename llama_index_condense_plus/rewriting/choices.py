@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han, simplify
+from llama_index_condense_plus.languages.text import has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
+from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES
+from llama_index_condense_plus.rewriting.references import Reference
 from llama_index_condense_plus.types import WindowMessage
 
 _ZH, _EN = follow_up_words("zh")["superlatives"], follow_up_words("en")["superlatives"]
@@ -39,6 +41,8 @@ _PAIR_ZH = regex(
     r"(?:^|[，,。：:；;去坐选在对])(?P<one>[\u3400-\u9fff]{2,6}?)(?:和|与|跟|还是|或者?)(?P<two>[\u3400-\u9fff]{2,6}?)"
     r"(?=有|哪|谁|的|都|选|之间|怎|好|更|可以|能|在|是|[，,。？?！!]|$)"
 )
+_OWNING = regex(r"(?<!的)第(?P<n>[一二三四五六七八九十])[个种款项条家座本部位间辆台处]")
+_HOLDERS = frozenset(follow_up_words("zh")["holders"])
 _QUANTITY = regex(
     r"(?P<sign>[$€£¥￥])?\s?(?P<number>\d[\d,]*(?:\.\d+)?)\s?"
     rf"(?P<unit>{either(word for words in _UNITS.values() for word in words)})?(?![A-Za-z])",
@@ -72,6 +76,14 @@ def find_superlative(text: str) -> Superlative | None:
     word = form if han else form.split(" ")[-1] if " " in form else _adjective(form)
     end, dimension = (_ZH if han else _EN).get(word, ("max", "none"))
     return Superlative(match.start(), match.end(), (end == "max") is not form.startswith("least"), dimension)
+
+
+def owning_ordinals(text: str) -> Iterator[Reference]:
+    """Yield Chinese ordinals before what their item has: 第二个 in 第二个门票多少钱, but none in 第二个版本."""
+    for match in _OWNING.finditer(text):
+        noun = next((t for t in tokenize(text) if t.start == match.end()), None)
+        if noun and simplify(noun.text) in ATTRIBUTES - _HOLDERS and len(noun.text) > 1:
+            yield Reference(match.group(), match.start(), "ordinal", 1 + "一二三四五六七八九十".index(match["n"]))
 
 
 def _adjective(form: str) -> str:

@@ -25,7 +25,10 @@ _NAMES = frozenset({"nr", "ns", "nz", "nt"})
 _HAN_RUN = regex(r"[\u3400-\u9fff]*\Z")
 _ASKED = regex(rf" ?(?:{either(_WORDS['asking'])}|是|有)")
 _MODIFIERS = frozenset("abz")
-_PERSON = regex(rf"(?:{either(_WORDS['persons'])}|[人者员生师妇童客长])$")
+_GROUPS = either(_WORDS["groups"])
+_PERSON = regex(rf"(?:{either(_WORDS['persons'])}|{_GROUPS}|[人者员师])$")
+_GROUP_FIRST = regex(rf"(?:{_GROUPS})(?=[\u3400-\u9fff])")
+_GROUP = regex(rf"{_GROUPS}")
 _AILMENT = regex(rf"(?:{either(_WORDS['ailments'])})(?:发作|患者|期间?|时)?$")
 _SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])}).{{1,2}}$")
 _NEAR = 8
@@ -133,7 +136,11 @@ def _scores(question: str, old: NounPhrase, words: str, attribute: bool, early: 
     if suffix and len(old.text) < len(words):  # 年 + 假 against 病假
         room = _HAN_RUN.search(question[max(0, old.start - _NEAR) : old.start])
         start -= min(len(words) - len(old.text), len(room.group()) if room else 0)
-    yield whole, start, old.end
+    group = _GROUP_FIRST.match(old.text) if _GROUP.fullmatch(words) else None
+    if group:  # 成人 of 成人票
+        yield CHINESE.name_in_it + early, old.start, old.start + group.end()
+    if not _GROUP.fullmatch(words) or _class_of(old.text) == "person":
+        yield whole, start, old.end
     last = tokens[-1]
     if suffix and len(tokens) > 1 and len(last.text) == len(words) and _tag(words) not in _NAMES:
         yield whole + CHINESE.end_alike, old.start + last.start, old.end

@@ -8,7 +8,7 @@ from itertools import pairwise
 from llama_index_condense_plus.languages.text import clip, has_han, simplify
 from llama_index_condense_plus.rewriting.follow_up_words import follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases_en import ARTICLES, english_noun_phrases
-from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES, chinese_noun_phrases, is_place
+from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES, activity, chinese_noun_phrases, is_place
 from llama_index_condense_plus.rewriting.phrase import NounPhrase
 
 _HOLDERS = frozenset(follow_up_words("zh")["holders"])
@@ -34,7 +34,8 @@ def subject(text: str) -> NounPhrase | None:
     """
     phrases = [p for p in noun_phrases(text) if p.kind in ("name", "term")]
     if not phrases:
-        return next((p for p in noun_phrases(text) if p.kind == "attribute"), None)
+        acted = activity(text) if has_han(text) else None
+        return acted or next((p for p in noun_phrases(text) if p.kind == "attribute"), None)
     if has_han(text):
         return _whole(text, phrases) or _owner(phrases[0])
     names = [p for p in phrases if p.kind == "name" or any(word[0].isupper() for word in p.text.split())]

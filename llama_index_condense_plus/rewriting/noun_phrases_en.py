@@ -36,7 +36,10 @@ def english_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
     index = 0
     while index < len(words):
         end = index
+        asked = not _AUXILIARIES.isdisjoint(lower[max(0, index - 2) : index])
         while end < len(words) and _content(words[end][0], lower[end]) and _adjacent(text, words, index, end):
+            if asked and end > index and _verb_after_name(words[end - 1][0], words[end][0]):
+                break  # "Does the Volta 5 | support fast charging?"
             end += 1
         if end > index:
             first, last = _trimmed(words, lower, index, end)
@@ -48,6 +51,10 @@ def english_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
 def _content(word: str, lower: str) -> bool:
     """Return True for a word that may stand in a noun phrase: capitalised "Other" and numbers too."""
     return word[0].isalnum() and lower not in STOP and _CONTRACTED.sub("", lower) not in _CONTRACTING
+
+
+def _verb_after_name(name: str, word: str) -> bool:
+    return word.islower() and word in _PREDICATES and (name[0].isupper() or name.isdigit())
 
 
 def _adjacent(text: str, words: list[tuple[str, int]], first: int, at: int) -> bool:
@@ -66,6 +73,8 @@ def _trimmed(words: list[tuple[str, int]], lower: list[str], first: int, last: i
     clause_ends = follows in _PREPOSITIONS or not follows[0].isalnum()
     if before == "how" and words[first][0].islower():
         first += 1  # how tall
+    if follows == "than" and last - first > 1:
+        last -= 1  # "Is AWS cheaper than …"
     question = opener in _AUXILIARIES or (opener in _COPULAS and opened == 0)
     if question and last - first > 1 and words[last - 1][0].islower() and clause_ends:
         last -= 1

@@ -18,6 +18,7 @@ ATTRIBUTES = ATTRIBUTES_ZH | frozenset(_WORDS["attributes"])
 """Nouns that belong to something: 价格 asks 什么的价格."""
 _LEADS = frozenset(entity_words()["zh"]["lead"])
 _NO_VERBS = frozenset(_WORDS["light_verbs"]) | frozenset(entity_words()["zh"]["frame_verbs"])
+_DOING = frozenset(_WORDS["doing"])
 _FRAMES = regex(rf"^(?:{either([*_WORDS['light_verbs'], *entity_words()['zh']['frame_verbs'], *_LEADS])})+")
 _CUT = regex(
     rf"{either(_WORDS['asking'])}|[，,。？?！!；;：:、\n\t\u3000（）()]+|(?<![还但就于总只可凡都老])是(?!非)"
@@ -41,6 +42,16 @@ _TIME = regex(
 def chinese_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
     """Return the noun phrases of a text in order; what stands on both sides of 的 are two."""
     return tuple(_phrases(text))
+
+
+def activity(text: str) -> NounPhrase | None:
+    """Return the verb that a question opens with, which is what it is about: 离职 of 办理离职要交接什么."""
+    for token in tokenize(text):
+        if token.text in _DOING or simplify(token.text) in _LEADS:
+            continue
+        verb = token.pos in ("v", "vn") and len(token.text) > 1 and simplify(token.text) not in _NO_VERBS
+        return NounPhrase(token.text, token.start) if verb else None
+    return None
 
 
 def is_place(words: str) -> bool:

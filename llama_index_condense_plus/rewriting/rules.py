@@ -13,21 +13,22 @@ from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.back_references import BackReference, find_back_reference
 from llama_index_condense_plus.rewriting.candidates import Candidates, ambiguous, fitting, picked, tied
-from llama_index_condense_plus.rewriting.choices import chosen, find_superlative, pair_of
+from llama_index_condense_plus.rewriting.choices import chosen, find_superlative, owning_ordinals, pair_of
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.comparisons import compared, with_other_side
 from llama_index_condense_plus.rewriting.conditions import conditioned
+from llama_index_condense_plus.rewriting.counterparts import is_attribute
 from llama_index_condense_plus.rewriting.courtesy import without_courtesy
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.follow_ups import continued, is_contentless
+from llama_index_condense_plus.rewriting.fragments import fragment
 from llama_index_condense_plus.rewriting.full_names import with_full_names
 from llama_index_condense_plus.rewriting.joins import joined
 from llama_index_condense_plus.rewriting.lists import item_name
 from llama_index_condense_plus.rewriting.persons import names_a_person
 from llama_index_condense_plus.rewriting.references import Reference, find_references
-from llama_index_condense_plus.rewriting.salience import rank_entities
 from llama_index_condense_plus.rewriting.standing import MAX_CHARS, varied_question, without_opener
-from llama_index_condense_plus.types import HistoryWindow, RewriteRequest, TriggerReason
+from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason
 
 NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place", "code", "quoted"})
 """Kinds of entity that say what a question is about; with one and no reference it is complete."""
@@ -48,7 +49,7 @@ _ASKS = regex(
 def topic_query(window: HistoryWindow, message: str, extractor: EntityExtractor | None = None) -> str | None:
     """Return the most salient entity with the clause that asks; None without an entity that is not in the message."""
     folded = fold(message)
-    for entity, _ in rank_entities(window, extractor or DefaultEntityExtractor()):
+    for entity, _ in Candidates(window, message, extractor or DefaultEntityExtractor()).ranked:
         if entity.kind not in ("term", "number") and fold(entity.text) not in folded:
             return f"{entity.text} {asking_clause(message)}"
     return None
@@ -100,7 +101,7 @@ class RuleRewriter:
             words = chosen(superlative, talk.messages)
             return RuleOutcome(clause[: superlative.start] + words + clause[superlative.end :] if words else None)
         references = find_references(clause)
-        ordinals = [r for r in references if r.kind == "ordinal"]
+        ordinals = [r for r in references if r.kind == "ordinal"] or list(owning_ordinals(clause) if talk.items else ())
         if ordinals:
             return RuleOutcome(_ordinal(clause, ordinals, talk))
         if references:
@@ -127,14 +128,33 @@ class RuleRewriter:
         if both:
             return RuleOutcome(both)
         fuller = with_full_names(message, talk.rounds, self._extractor)
-        if fuller != message or any(entity.kind in NAMING for entity in self._extractor.extract(clause)):
+        if fuller != message or any(_names_topic(entity, clause) for entity in self._extractor.extract(clause)):
             return RuleOutcome(with_other_side(fuller, talk.last) if talk.last else fuller)
         hint = next((r.kind for r in find_references(message) if r.kind != "ordinal"), "")
         ranked = fitting(talk.ranked, hint, talk.rounds)
         if tied(ranked):
             return ambiguous(ranked)
-        topics = [talk.said(name) for name in picked(ranked)]
+        if talk.last and _adds_a_thing(clause):
+            return RuleOutcome(continued(talk.last.text, message.strip()))
+        topics = [talk.said_whole(name) for name in picked(ranked)]
         return RuleOutcome(joined(" ".join(topics), clause) if topics else None)
+
+
+def _names_topic(entity: Entity, clause: str) -> bool:
+    """Return True for an entity with which a question is complete; "the contribution limit" asks: of what."""
+    if entity.kind not in NAMING:
+        return False
+    if entity.kind != "framed" or has_han(entity.text) or not is_attribute(entity.text):
+        return True
+    return not clause[: entity.start].lower().endswith(" the ") or any(
+        char.isalnum() for char in clause[entity.start + len(entity.text) :]
+    )
+
+
+def _adds_a_thing(clause: str) -> bool:
+    """Return True for common English words alone that are nothing another thing has ("import duties?")."""
+    new = None if has_han(clause) else fragment(clause)
+    return new is not None and not (new.proper or new.article or new.modifier or is_attribute(new.new))
 
 
 def _varied(message: str, clause: str, talk: Candidates) -> str | None:
@@ -186,10 +206,17 @@ def _resolved(clause: str, references: tuple[Reference, ...], talk: Candidates, 
                 return _DECLINED
             if tied(ranked):
                 return ambiguous(ranked)
-            words = " ".join(talk.said(name) for name in picked(ranked))
+            say = talk.said if reference.kind == "place" or reference.possessive else talk.said_whole
+            words = " ".join(say(name) for name in picked(ranked))
         follows = clause[reference.end :].startswith(words)  # 它这里: one thing, pointed at twice
-        clause = _replaced(clause, reference, "" if follows else words)
+        clause = _replaced(clause, reference, "" if follows else _without_noun(words, clause[reference.end :]))
     return RuleOutcome(clause)
+
+
+def _without_noun(words: str, after: str) -> str:
+    """Return a name without a last word that stands after the reference anyway: the HPV for "this vaccine"."""
+    head, _, noun = words.rpartition(" ")
+    return head if head and re.match(rf" {re.escape(noun)}\b", after, re.IGNORECASE) else words
 
 
 def _capitalised(query: str) -> str:
