@@ -89,3 +89,36 @@ PERSONAL = frozenset(
     }
 )  # fmt: skip
 """Pronouns of people."""
+
+FIRST_PERSON = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
+"""Words with a capital letter that name nothing."""
+
+VERB_ENDINGS = ("ed", "ing")
+"""Endings of words that are no nouns."""
+
+PERSON_ENDINGS = ("er", "or", "ist", "man")
+"""Endings of nouns for people."""
+
+ORDINALS = frozenset({"first", "second", "third", "fourth", "fifth"})
+"""Words that choose among things, unless what they choose is named beside them."""
+
+WEATHER = frozenset({"raining", "snowing"})
+"""What it does when it stands for nothing, without a tail."""
+
+EXPLETIVE_VERBS = frozenset({"take", "takes", "took", "cost", "costs", "seems", "turns"})
+"""Verbs of which the subject it stands for nothing, if "to" follows."""
+
+BEFORE_EXPLETIVE = BE | {"does", "will", "would"}
+"""Words that stand before such an it in a question."""
+
+RELATIVE_VERBS = frozenset({"is", "are", "was", "can", "has", "serves", "have"})
+"""Verbs before which that, after a noun, belongs to the noun: "a hotel that has …"."""
+
+CLOSING = frozenset({"?", "", ".", ",", "!"})
+"""What follows that where it ends a clause, so that it is no conjunction."""
+
+TIMES = frozenset({"year", "month", "week", "morning", "afternoon", "evening", "weekend", "days"})
+"""Words with which this means now."""
+
+AFTER_THOSE = frozenset({"who", "with", "that", "in", "of"})
+"""Words that say which those are."""

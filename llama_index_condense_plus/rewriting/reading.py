@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from operator import attrgetter
+from typing import Protocol
 
 from llama_index_condense_plus.languages.text import content_tokens, fold
 from llama_index_condense_plus.types import Cue, HistoryWindow
@@ -49,6 +51,45 @@ class Reading:
     """References in the asking clause without anything in the message that they could mean."""
     bound_pronouns: int
     """References that the message itself may explain."""
+
+
+class MessageReader(Protocol):
+    """Reads the messages of one language."""
+
+    def read(self, text: str) -> Reading:
+        """Read a message, clipped, that is not blank."""
+
+
+class Signs:
+    """The signs that were found in a message so far."""
+
+    __slots__ = ("bound", "cues", "opened")
+
+    def __init__(self) -> None:
+        self.cues: list[Cue] = []
+        self.opened = 0
+        self.bound = 0
+
+    def note(self, name: str, text: str, start: int) -> None:
+        """Add a sign."""
+        self.cues.append(Cue(name, text, start))
+
+    def refer(self, text: str, start: int, *, bound: bool, asked: bool) -> None:
+        """Add a reference.
+
+        Args:
+            text: its words.
+            start: where they stand, in characters.
+            bound: whether the message itself may explain it.
+            asked: whether it stands in the asking clause.
+        """
+        self.note("bound_pronoun" if bound else "pronoun", text, start)
+        self.bound += bound
+        self.opened += asked and not bound
+
+    def in_order(self) -> tuple[Cue, ...]:
+        """Return the signs in order of position."""
+        return tuple(sorted(self.cues, key=attrgetter("start")))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
 from llama_index_condense_plus.languages.base import Lexicon
+from llama_index_condense_plus.languages.memo import LONGEST_WORD, Memo
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
-from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
+from llama_index_condense_plus.rewriting.phrasebook import Hit, Phrasebook
+from llama_index_condense_plus.rewriting.pronouns_zh import (
+    NOUN_CLASSES,
+    NOUNS,
+    PIECES,
+    Spans,
+    Words,
+    follows_noun,
+    has_antecedent,
+    inside,
+    refers,
+    title_follows,
+)
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
     CLASSED,
@@ -24,105 +38,154 @@ from llama_index_condense_plus.rewriting.reading import (
     QUESTION,
     VERB,
     Reading,
+    Signs,
 )
-from llama_index_condense_plus.types import Cue
 
+WORDS = 16_384
+"""Words that are remembered."""
 NAME_TAGS = frozenset(("nr", "ns", "nt", "nz", "nrt", "nrfg", "eng"))
-PERSON_TAGS = frozenset(("nr", "nrt", "nrfg", "nz"))
+NUMBER_TAGS = frozenset(("m", "q", "mq"))
+DOTS = frozenset("·•")
+"""Dots between the parts of a foreign name."""
 OPEN_QUOTES = {"《": "》", "“": "”", "「": "」", "『": "』", "【": "】", '"': '"', "`": "`", "〈": "〉"}
-BARE = frozenset("其该此")
-"""Pronouns that are one only before a noun."""
-MINE = frozenset(("我", "我们", "咱", "咱们", "我家"))
-"""Words before a noun that brings in somebody new: 我女儿."""
-PERSONS = frozenset(("male", "female", "person"))
 EMPTY = regex(r"[这那]么[多大少长高贵小重]|[这那]样的(?!$|[?？])")
 """Beginnings that look like a reference and come with their own noun."""
 LATIN = "\u2fff"
 """Chinese words sort after this character."""
-NOUN_CLASSES = NAME + ATTRIBUTE + CONTENT + NUMBER
-NOUNS = frozenset("nlijzx")
-PIECES = frozenset(("g", "ng", "nr", "nz", "zg", "vg", "ag", "tg", "j", "x", "nrfg", "nrt"))
-"""Tags of single characters that stand side by side only in a name."""
 MAX_SOUGHT = 64
 """Cues after which no pronoun's antecedent is looked for: no question has so many, hostile text has."""
 
 
-def read_chinese(text: str, lexicon: Lexicon, book: Phrasebook) -> Reading:
-    """Read a message.
+class _Word(NamedTuple):
+    """What a word says by itself, wherever it stands."""
+
+    cls: str
+    """Its class, unless quotes or a dot make it a name."""
+    rarity: int
+    """How rare it is if it has content, else 0."""
+    name_rarity: int
+    """How rare it is as a name."""
+
+
+class ChineseReader:
+    """Reads messages.
 
     Args:
-        text: the message, clipped.
         lexicon: the Chinese lexicon with the user's words.
         book: its phrases.
     """
-    tokens = tokenize(text)
-    folded = _aligned(text)
-    quoted = _quoted_spans(text)
-    hits = [hit for hit in book.find(folded) if not _inside(hit[1], quoted)]
-    words = tuple(folded[token.start : token.start + len(token.text)] for token in tokens)
-    classes = _classes(tokens, words, lexicon, quoted)
-    starts = tuple(token.start for token in tokens)
-    ranks = rarity_classes("zh")
-    english = rarity_classes("en")
-    rarity = tuple(
-        (ranks if word > LATIN else english).get(word, RAREST) if kind in CLASSED else 0
-        for word, kind in zip(words, classes, strict=True)
-    )
-    first, last = asking_span(text)
-    at_start = {start: index for index, start in enumerate(starts)}
-    cues: list[Cue] = []
-    opened = bound = 0
-    for kind, start, end in hits:
-        phrase = folded[start:end]
-        if kind == "not_pronoun":
-            continue
-        if kind != "pronoun":
-            if (kind != "opener" or _opens(start, folded)) and not _counts(phrase, at_start.get(start), classes):
-                cues.append(Cue(kind, text[start:end], start))
-            continue
-        if not _refers(phrase, start, folded, tokens, at_start) or (
-            lexicon.pronoun_classes.get(phrase) == "place" and _after_noun(at_start.get(start), classes, tokens)
-        ):
-            continue
-        index = at_start.get(start)
-        if index is not None:
-            classes[index] = PRONOUN
-        if len(cues) < MAX_SOUGHT and (
-            _title_follows(end, last, quoted, text)
-            or _has_antecedent(phrase, start, tokens, classes, words, rarity, lexicon, quoted)
-        ):
-            bound += 1
-            cues.append(Cue("bound_pronoun", text[start:end], start))
-        else:
-            opened += first <= start < last
-            cues.append(Cue("pronoun", text[start:end], start))
-    empty = EMPTY.match(folded)
-    if empty:
-        cues.append(Cue("empty_reference", text[: empty.end()], 0))
-    return Reading(
-        language="zh",
-        text=text,
-        words=words,
-        starts=starts,
-        classes="".join(classes),
-        rarity=rarity,
-        clause=(bisect_left(starts, first), bisect_left(starts, last)),
-        cues=tuple(sorted(cues, key=lambda cue: cue.start)),
-        open_pronouns=opened,
-        bound_pronouns=bound,
-    )
+
+    def __init__(self, lexicon: Lexicon, book: Phrasebook) -> None:
+        self._lexicon = lexicon
+        self._book = book
+        self._words = Memo(self._word, WORDS, lambda key: len(key[0]) <= LONGEST_WORD)
+
+    def read(self, text: str) -> Reading:
+        """Read a message, clipped, that is not blank."""
+        tokens = tokenize(text)
+        folded = _aligned(text)
+        quoted = _quoted_spans(text)
+        starts = tuple([token.start for token in tokens])
+        forms = tuple([folded[start : start + len(word)] for word, start, _ in tokens])
+        classes, rarity = self._classed(tokens, forms, quoted)
+        words = Words(tokens, forms, classes, rarity, quoted)
+        first, last = asking_span(text)
+        hits = self._book.find(folded)
+        if quoted:
+            hits = [hit for hit in hits if not inside(hit[1], quoted)]
+        signs = self._signs(hits, text, folded, words, (first, last))
+        empty = EMPTY.match(folded)
+        if empty:
+            signs.note("empty_reference", text[: empty.end()], 0)
+        return Reading(
+            language="zh",
+            text=text,
+            words=forms,
+            starts=starts,
+            classes="".join(classes),
+            rarity=tuple(rarity),
+            clause=(bisect_left(starts, first), bisect_left(starts, last)),
+            cues=signs.in_order(),
+            open_pronouns=signs.opened,
+            bound_pronouns=signs.bound,
+        )
+
+    def _classed(self, tokens: Sequence[Token], forms: Sequence[str], quoted: Spans) -> tuple[list[str], list[int]]:
+        """Return class and rarity of each word where it stands."""
+        tags = [token.pos for token in tokens]
+        known = list(map(self._words.__getitem__, zip(forms, tags, strict=True)))
+        classes = [word.cls for word in known]
+        rarity = [word.rarity for word in known]
+        for index in _named(tokens, quoted):
+            if classes[index] != PUNCTUATION:
+                classes[index], rarity[index] = NAME, known[index].name_rarity
+        return classes, rarity
+
+    def _word(self, key: tuple[str, str]) -> _Word:
+        """Return what a folded word and its tag say."""
+        word, tag = key
+        rarity = rarity_classes("zh" if word > LATIN else "en").get(word, RAREST)
+        cls = self._class(word, tag)
+        return _Word(cls, rarity if cls in CLASSED else 0, rarity)
+
+    def _class(self, word: str, tag: str) -> str:
+        if tag == "x" and not word.isalnum():
+            return PUNCTUATION
+        if word in self._lexicon.question_words:
+            return QUESTION
+        if word in ATTRIBUTES_ZH:
+            return ATTRIBUTE
+        if tag in NUMBER_TAGS:
+            return NUMBER
+        if word in self._lexicon.function_words or (tag[0] in FUNCTION_TAGS and tag != "eng"):
+            return FUNCTION
+        return _class_of_content(word, tag)
+
+    def _signs(self, hits: Sequence[Hit], text: str, folded: str, words: Words, span: tuple[int, int]) -> Signs:
+        """Return the signs that phrases are, and mark the pronouns among the classes."""
+        signs = Signs()
+        if not hits:
+            return signs
+        at_start = {token.start: index for index, token in enumerate(words.tokens)}
+        kinds = self._lexicon.pronoun_classes
+        for kind, start, end in hits:
+            phrase, index = folded[start:end], at_start.get(start)
+            if kind == "not_pronoun":
+                continue
+            if kind != "pronoun":
+                if (kind != "opener" or _opens(start, folded)) and not _counts(phrase, index, words.classes):
+                    signs.note(kind, text[start:end], start)
+                continue
+            meant = kinds.get(phrase, "thing")
+            if not refers(phrase, index, folded[end : end + 1], words) or (
+                meant == "place" and follows_noun(index, words)
+            ):
+                continue
+            if index is not None:
+                words.classes[index] = PRONOUN
+            is_bound = len(signs.cues) < MAX_SOUGHT and (
+                title_follows(end, span[1], text, words.quoted) or has_antecedent(meant, start, words)
+            )
+            signs.refer(text[start:end], start, bound=is_bound, asked=span[0] <= start < span[1])
+        return signs
+
+
+def _class_of_content(word: str, tag: str) -> str:
+    if tag in NAME_TAGS and len(word) > 1:
+        return NAME
+    return CONTENT if tag[0] in NOUNS or tag in PIECES or tag == "eng" else VERB
 
 
 def _aligned(text: str) -> str:
     """Return the folded text, character by character, so that offsets stay."""
     folded = fold(text)
-    return folded if len(folded) == len(text) else "".join((fold(character) or " ")[0] for character in text)
+    return folded if len(folded) == len(text) else "".join([(fold(character) or " ")[0] for character in text])
 
 
-def _quoted_spans(text: str) -> list[tuple[int, int]]:
+def _quoted_spans(text: str) -> Spans:
     spans: list[tuple[int, int]] = []
     closing, opened = "", 0
-    if not any(mark in text for mark in OPEN_QUOTES):
+    if OPEN_QUOTES.keys().isdisjoint(text):
         return spans
     for index, character in enumerate(text):
         if closing and character == closing:
@@ -133,8 +196,12 @@ def _quoted_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(first < start < last for first, last in spans)
+def _named(tokens: Sequence[Token], quoted: Spans) -> set[int]:
+    """Return the words that are names by their quotes, or by a dot beside them: 道格·里曼."""
+    found = {index + step for index, token in enumerate(tokens) if token.text in DOTS for step in (-1, 1)}
+    if quoted:
+        found.update(index for index, token in enumerate(tokens) if inside(token.start, quoted))
+    return found.intersection(range(len(tokens)))
 
 
 def _opens(start: int, folded: str) -> bool:
@@ -145,92 +212,3 @@ def _opens(start: int, folded: str) -> bool:
 def _counts(phrase: str, index: int | None, classes: Sequence[str]) -> bool:
     """Return True for 以上 after a number or a noun: 十台以上, 本科以上."""
     return phrase == "以上" and bool(index) and classes[(index or 1) - 1] in NOUN_CLASSES
-
-
-def _after_noun(index: int | None, classes: Sequence[str], tokens: Sequence[Token]) -> bool:
-    """Return True if a place stands beside its own noun: 我们部门这边."""
-    return bool(index) and classes[(index or 1) - 1] in NOUN_CLASSES and tokens[(index or 1) - 1].pos[0] in NOUNS
-
-
-def _refers(phrase: str, start: int, folded: str, tokens: Sequence[Token], at_start: dict[int, int]) -> bool:
-    index = at_start.get(start)
-    if phrase in BARE:
-        if index is None or tokens[index].text != phrase:
-            return False
-        return index + 1 < len(tokens) and tokens[index + 1].pos[0] in "nvaj"
-    if phrase in ("他", "她", "它") and index is None:
-        return False  # inside a longer word or name
-    if phrase == "那个" and folded[start + 2 : start + 3] in (",", "。", "…"):
-        return False
-    if phrase in ("这样", "那样"):
-        return not folded.startswith("的", start + 2)
-    return True
-
-
-def _has_antecedent(
-    phrase: str,
-    start: int,
-    tokens: Sequence[Token],
-    classes: Sequence[str],
-    words: Sequence[str],
-    rarity: Sequence[int],
-    lexicon: Lexicon,
-    quoted: Sequence[tuple[int, int]],
-) -> bool:
-    """Return True if the message itself may say what a pronoun stands for: a fitting name before it."""
-    kind = lexicon.pronoun_classes.get(phrase, "thing")
-    if kind == "time":
-        return False
-    for index, (token, cls) in enumerate(zip(tokens, classes, strict=True)):
-        if token.start >= start:
-            return False
-        if kind in PERSONS and index > 0 and words[index - 1] in MINE and token.pos[0] == "n":
-            return True
-        if cls == NAME:
-            if kind not in PERSONS or token.pos in PERSON_TAGS or _inside(token.start, quoted):
-                return True
-        elif cls in (CONTENT, VERB) and _may_name(index, tokens, words, rarity):
-            return True
-    return False
-
-
-def _title_follows(end: int, last: int, quoted: Sequence[tuple[int, int]], text: str) -> bool:
-    """Return True for 他的《…》: what is asked about is named after the pronoun, in the same clause."""
-    return any(
-        end <= first < last and text[first] == "《" and not any(mark in text[end:first] for mark in "，。,？?！!")
-        for first, _ in quoted
-    )
-
-
-def _may_name(index: int, tokens: Sequence[Token], words: Sequence[str], rarity: Sequence[int]) -> bool:
-    """Return True for a rare noun, or for pieces of a name that the dictionary does not hold."""
-    token = tokens[index]
-    if len(words[index]) > 1:
-        return rarity[index] == RAREST and token.pos[0] in NOUNS
-    after = tokens[index + 1] if index + 1 < len(tokens) else None
-    return token.pos in PIECES and after is not None and len(after.text) == 1 and after.pos in PIECES
-
-
-def _classes(
-    tokens: Sequence[Token], words: Sequence[str], lexicon: Lexicon, quoted: Sequence[tuple[int, int]]
-) -> list[str]:
-    found = []
-    dotted = {index + step for index, token in enumerate(tokens) if token.text in "·•" for step in (-1, 1)}
-    for index, (token, word) in enumerate(zip(tokens, words, strict=True)):
-        if token.pos == "x" and not word.isalnum():
-            found.append(PUNCTUATION)
-        elif (quoted and _inside(token.start, quoted)) or index in dotted:
-            found.append(NAME)
-        elif word in lexicon.question_words:
-            found.append(QUESTION)
-        elif word in ATTRIBUTES_ZH:
-            found.append(ATTRIBUTE)
-        elif token.pos in ("m", "q", "mq"):
-            found.append(NUMBER)
-        elif word in lexicon.function_words or (token.pos[0] in FUNCTION_TAGS and token.pos != "eng"):
-            found.append(FUNCTION)
-        elif token.pos in NAME_TAGS and len(word) > 1:
-            found.append(NAME)
-        else:
-            found.append(CONTENT if token.pos[0] in NOUNS or token.pos in PIECES or token.pos == "eng" else VERB)
-    return found

@@ -20,9 +20,9 @@ from llama_index_condense_plus.rewriting.heuristic import (
 )
 from llama_index_condense_plus.rewriting.learned import Scorer, read_model_file, shipped_scorer
 from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
-from llama_index_condense_plus.rewriting.reading import READ_CHARS, HistoryReading, Reading, read_history
-from llama_index_condense_plus.rewriting.reading_en import read_english
-from llama_index_condense_plus.rewriting.reading_zh import read_chinese
+from llama_index_condense_plus.rewriting.reading import READ_CHARS, HistoryReading, MessageReader, read_history
+from llama_index_condense_plus.rewriting.reading_en import EnglishReader
+from llama_index_condense_plus.rewriting.reading_zh import ChineseReader
 from llama_index_condense_plus.rewriting.small_talk import SmallTalk
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import Cue, HistoryWindow, TriggerDecision, TriggerReason
@@ -37,7 +37,7 @@ TOPIC_SWITCHES = (
     "different topic", "another topic", "something else :", "something different :", "on another note", "off topic",
 )  # fmt: skip
 """Phrases that announce a question of its own."""
-_READERS: dict[str, Callable[[str, Lexicon, Phrasebook], Reading]] = {"zh": read_chinese, "en": read_english}
+_READERS: dict[str, Callable[[Lexicon, Phrasebook], MessageReader]] = {"zh": ChineseReader, "en": EnglishReader}
 
 
 def build_trigger(settings: CondensePlusSettings) -> Trigger:
@@ -80,31 +80,26 @@ class _Language:
     """A language's lexicon, prepared."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        by_word = lexicon.code != "zh"
         self.lexicon = lexicon
         self.small_talk = SmallTalk(lexicon)
-        self.reader = _READERS.get(lexicon.code) if lexicon.models_ellipsis else None
-        self._book = Phrasebook(
-            {
-                "not_pronoun": lexicon.not_pronouns,
-                "topic_switch": TOPIC_SWITCHES,
-                "pronoun": lexicon.pronouns,
-                "back_reference": lexicon.back_references,
-                "ordinal": lexicon.ordinals,
-                "comparison": lexicon.comparatives,
-                "opener": lexicon.openers,
-            },
-            by_word=by_word,
-        )
-        self._read = lru_cache(maxsize=MEMORY)(self._read_anew)
+        self.is_modelled = lexicon.models_ellipsis and lexicon.code in _READERS
+        reader = _READERS.get(lexicon.code, EnglishReader)(lexicon, _phrasebook(lexicon))
+        self.read = lru_cache(maxsize=MEMORY)(reader.read)
 
-    def _read_anew(self, text: str) -> Reading:
-        reader = self.reader or read_english
-        return reader(text, self.lexicon, self._book)
 
-    def read(self, text: str) -> Reading:
-        """Return the message as the gate sees it; a message is read once."""
-        return self._read(text)
+def _phrasebook(lexicon: Lexicon) -> Phrasebook:
+    return Phrasebook(
+        {
+            "not_pronoun": lexicon.not_pronouns,
+            "topic_switch": TOPIC_SWITCHES,
+            "pronoun": lexicon.pronouns,
+            "back_reference": lexicon.back_references,
+            "ordinal": lexicon.ordinals,
+            "comparison": lexicon.comparatives,
+            "opener": lexicon.openers,
+        },
+        by_word=lexicon.code != "zh",
+    )
 
 
 class RuleTrigger:
@@ -201,7 +196,7 @@ class RuleTrigger:
                 answers = talk[1] and history.asks
                 reason = TriggerReason.SLOT_FILLING if answers else TriggerReason.SMALL_TALK
                 return TriggerDecision(answers, reason, language, (Cue(reason.value, text, 0),))
-        if known.reader is None:
+        if not known.is_modelled:
             return TriggerDecision(True, TriggerReason.UNKNOWN_LANGUAGE, language)
         if self._hints:
             folded = fold(text)
