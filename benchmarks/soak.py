@@ -32,7 +32,7 @@ from typing import Any
 
 from _data import table
 from _soak import FATAL, NAME, REWRITE_TIMEOUT_S, FaultyLLM, FaultyRetriever, Planned, begin, plan
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, Memory
 from llama_index.core.query_engine import RetrieverQueryEngine
 from tqdm import tqdm
 
@@ -43,6 +43,8 @@ TALK_TURNS = 20
 WARM_UP = 0.3
 """Share of the turns after which nothing may grow any more: by then every bounded cache is full."""
 GROWTH_LIMIT = 0.05
+MEMORIES: dict[str, type[BaseMemory]] = {"buffer": ChatMemoryBuffer, "database": Memory}
+"""What holds the conversations: a dictionary, or LlamaIndex's default, a database that they share."""
 CALLERS = "soak"
 """Name of the threads that ask: they are this script's, and no leak."""
 STOP = threading.Event()
@@ -197,7 +199,7 @@ async def soak(given: argparse.Namespace, log: Path, seen: Seen) -> list[Size]:
         rewrite={"timeout_s": REWRITE_TIMEOUT_S}, log={"enabled": True, "path": log, "max_mb": 10_000}
     )
     query_engine = RetrieverQueryEngine.from_args(FaultyRetriever(), llm=FaultyLLM())
-    memory = ChatMemoryBuffer.from_defaults(token_limit=100_000)
+    memory = MEMORIES[given.memory].from_defaults(token_limit=100_000)
     base = CondensePlusChatEngine.from_defaults(query_engine, memory=memory, settings=settings)
     engines = [base.for_conversation(f"c{i}") for i in range(given.conversations)]
     pool, chance, sizes = ThreadPoolExecutor(given.conversations, CALLERS), random.Random(given.seed), []  # noqa: S311 - repeatable
@@ -249,6 +251,7 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=20_000)
     parser.add_argument("--conversations", type=int, default=50)
     parser.add_argument("--faults", type=float, default=0.02, help="share of the turns that go wrong")
+    parser.add_argument("--memory", choices=sorted(MEMORIES), default="buffer", help="what holds the conversations")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--where", action="store_true", help="trace memory; print the lines that grew most")
     given, seen = parser.parse_args(), Seen()
