@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 
 from llama_index_condense_plus.languages.base import UNKNOWN, Lexicon, own_lexicons, registrations
 from llama_index_condense_plus.languages.patterns import regex
@@ -96,10 +97,8 @@ def _latin(text: str, registered: int) -> str:
     if not words:
         return UNKNOWN
     scores = {code: float(sum(word in own for word in words)) for code, own in _vocabularies(registered).items()}
-    scores |= dict.fromkeys(FREQUENT, 0.0)
-    for word in words:
-        for code in _OF_WORD.get(word, ()):
-            scores[code] += 1.0
+    codes = list(chain.from_iterable(map(_OF_WORD.__getitem__, filter(_OF_WORD.__contains__, words))))
+    scores |= {code: float(codes.count(code)) for code in FREQUENT}
     if not text.isascii():
         for code, marks in _MARKS.items():
             scores[code] += sum(text.count(mark) for mark in marks) * 0.6

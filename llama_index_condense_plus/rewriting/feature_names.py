@@ -11,7 +11,10 @@ Names = tuple[str, ...]
 Part = tuple[Any, ...]
 """A function of this module and its arguments, all of them small: few different parts occur in all, and what they add
 to a sum can be remembered."""
+Tags = tuple[str, ...]
+"""Of what a part tells: of ``MESSAGE``, of its ``CLAUSE`` that asks, or of both where the one is the other."""
 
+MESSAGE, CLAUSE = "m:", "k:"
 FEW = (0, 1, 2, 3, 5, 8)
 """Edges between which counts are one feature; the weights are trained with these, as with the two below."""
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20)
@@ -70,47 +73,50 @@ def message(
     return (*found, *("lead",) * lead, *("noans",) * (not answered), *("num",) * number)
 
 
-def content(tag: str, mark: str, count: int) -> Names:
+def content(tags: Tags, mark: str, count: int) -> Names:
     """Name how many words with content are of one class and were said before in one place.
 
     Args:
-        tag: of what: ``m:`` the message, ``k:`` its asking clause.
+        tags: of what.
         mark: class and place.
         count: how many there are.
     """
-    return tuple(f"{tag}{mark}{'+' * more}" for more in range(min(MOST, count)))
+    return tuple(f"{tag}{mark}{'+' * more}" for tag in tags for more in range(min(MOST, count)))
 
 
-def amount(tag: str, total: int, unseen: int, seen: int, named: int) -> Names:
+def amount(tags: Tags, total: int, unseen: int, seen: int, named: int) -> Names:
     """Name how much content there is.
 
     Args:
-        tag: of what, as in ``content``.
+        tags: of what.
         total: words with content.
         unseen: those but attributes that are new.
         seen: those that were said before.
         named: how many of both are names.
     """
-    return (
-        f"{tag}tot{few(total)}",
-        f"{tag}own{few(unseen + seen)}",
-        f"{tag}un{few(unseen)}",
-        f"{tag}sn{few(seen)}",
-        f"{tag}un{min(unseen, MOST)}sn{min(seen, MOST)}",
-        f"{tag}names{few(named)}",
+    found = (
+        f"tot{few(total)}",
+        f"own{few(unseen + seen)}",
+        f"un{few(unseen)}",
+        f"sn{few(seen)}",
+        f"un{min(unseen, MOST)}sn{min(seen, MOST)}",
+        f"names{few(named)}",
     )
+    return tuple(f"{tag}{name}" for tag in tags for name in found)
 
 
-def rarest(tag: str, unseen: int, seen: int, answered: bool) -> Names:
+def rarest(tags: Tags, unseen: int, seen: int, answered: bool) -> Names:
     """Name how rare the rarest words with content are.
 
     Args:
-        tag: of what, as in ``content``.
+        tags: of what.
         unseen: class of rarity of the rarest word that is new, or -1.
         seen: the same of those that were said before.
         answered: whether the history holds answers.
     """
-    return (*_rarity(f"{tag}rs", seen), *_unless(answered, _rarity(f"{tag}ru", unseen)))
+    old = [name for tag in tags for name in _rarity(f"{tag}rs", seen)]
+    new = [name for tag in tags for name in _rarity(f"{tag}ru", unseen)]
+    return (*old, *_unless(answered, tuple(new)))
 
 
 def clause(holds: tuple[bool, bool, bool, bool], places: tuple[bool, bool], context: tuple[bool, bool, bool]) -> Names:

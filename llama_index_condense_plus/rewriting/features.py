@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from llama_index_condense_plus.rewriting import feature_names
-from llama_index_condense_plus.rewriting.feature_names import Found, Part
+from llama_index_condense_plus.rewriting.feature_names import CLAUSE, MESSAGE, Found, Part, Tags
 from llama_index_condense_plus.rewriting.reading import (
     ATTRIBUTE,
     CLASSED,
@@ -59,12 +59,14 @@ def find(reading: Reading, history: HistoryReading, seen: Sequence[int]) -> Foun
     answered = history.answers > 0
     asks = QUESTION in classes or reading.text.rstrip()[-1:] in ("?", "？")
     parts: list[Part] = [_message(reading, history, asks=asks)]
-    whole = inner = _content(reading, seen, 0, len(words))
-    if (first, last) != (0, len(words)):
-        inner = _content(reading, seen, first, last)
-    _amounts(parts, "m:", whole, answered=answered)
-    _amounts(parts, "k:", inner, answered=answered)
-    _clause(parts, reading, inner.marks, asks=asks, answered=answered)
+    content = _content(reading, seen, 0, len(words))
+    if (first, last) == (0, len(words)):
+        _amounts(parts, (MESSAGE, CLAUSE), content, answered=answered)
+    else:
+        _amounts(parts, (MESSAGE,), content, answered=answered)
+        content = _content(reading, seen, first, last)
+        _amounts(parts, (CLAUSE,), content, answered=answered)
+    _clause(parts, reading, content.marks, asks=asks, answered=answered)
     if first:
         parts.append(_before(reading, seen))
     if asks and answered and not history.asks and leans_on_nothing(reading, seen):
@@ -123,16 +125,16 @@ _ATTRIBUTES = frozenset(f"{ATTRIBUTE}{place}" for place in range(3))
 _NAMES = frozenset(f"{NAME}{place}" for place in range(3))
 
 
-def _amounts(parts: list[Part], tag: str, content: _Content, *, answered: bool) -> None:
+def _amounts(parts: list[Part], tags: Tags, content: _Content, *, answered: bool) -> None:
     """Look at how much content there is, where it was said before, and how rare it is."""
     marks = content.marks
-    parts += [(feature_names.content, tag, mark, marks.count(mark)) for mark in dict.fromkeys(marks)]
+    parts += [(feature_names.content, tags, mark, marks.count(mark)) for mark in dict.fromkeys(marks)]
     total = len(marks)
     own = total - sum(mark in _ATTRIBUTES for mark in marks)
     unseen = sum(mark in _NEW for mark in marks)
     parts += (
-        (feature_names.amount, tag, total, unseen, own - unseen, sum(mark in _NAMES for mark in marks)),
-        (feature_names.rarest, tag, content.unseen, content.seen, answered),
+        (feature_names.amount, tags, total, unseen, own - unseen, sum(mark in _NAMES for mark in marks)),
+        (feature_names.rarest, tags, content.unseen, content.seen, answered),
     )
 
 

@@ -14,7 +14,7 @@ DECLINES = ("no", "nah", "not ", "不", "没")
 """Beginnings of answers that decline."""
 MAX_REMARK = 12
 """Units of a clause up to which it may be a remark."""
-_UNITS = regex(r"(?:[^\W_]+|'+)+")
+_UNITS = regex(r"[\w']+")
 _CLAUSES = regex(r"[,.!;，。！；、…~～\n]+")
 _ASKING_MARKS = regex(r"[?？吗呢哪谁啥怎]")
 _ASKING_WORDS = regex(r"什么|多少|几[^乎]|\b(?:what|which|who|whose|when|where|why|how)\b", re.IGNORECASE)
@@ -108,7 +108,7 @@ class SmallTalk:
 
     def _units(self, folded: str) -> Sequence[str]:
         """Return words, or a text of characters, without punctuation."""
-        return _UNITS.findall(folded) if self._by_word else "".join(filter(str.isalnum, folded))
+        return _UNITS.findall(folded.replace("_", " ")) if self._by_word else "".join(filter(str.isalnum, folded))
 
     def _joined(self, units: Sequence[str]) -> str:
         return (" " if self._by_word else "").join(units)
