@@ -91,5 +91,5 @@ def _nearly(text: str) -> str | None:
     for key in KEYS:
         if key in found:
             value = next((group for group in found[key].groups()[1:] if group is not None), "")
-            return value.replace('\\"', '"').replace("\\n", " ").strip() or None
+            return re.sub(r"\\([\"'])", r"\1", value).replace("\\n", " ").strip() or None
     return None

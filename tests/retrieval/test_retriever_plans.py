@@ -105,3 +105,10 @@ def test_retriever_without_top_k_returns_as_many_as_its_longest_list(retrieve):
     lists = {"rewritten": [node("a", 2.0)], "original": [node("b", 2.0), node("c", 1.0), node("d", 0.5)]}
     base = FakeRetriever(lists.__getitem__)
     assert len(retrieve(PlanRetriever(base, plan=PLAN))) == 3
+
+
+def test_retriever_takes_all_that_a_search_of_its_own_brings(retrieve):
+    base = FakeRetriever(lambda words: [node(f"{words}{i}", 1 - i / 100) for i in range(9)], similarity_top_k=2)
+    seen = []
+    retrieve(PlanRetriever(base, plan=PLAN, observe=seen.append))
+    assert [len(ranked.nodes) for ranked in seen[0]] == [9, 9]

@@ -109,3 +109,56 @@ def test_cleaner_only_makes_safe_what_is_too_long_to_clean() -> None:
     long = "请问" + "好" * 4_000
     assert Cleaner(CondensePlusSettings()).clean(long) == (long, ())
     assert Cleaner(CondensePlusSettings()).clean("请问" + "好" * 3_998)[0] == "好" * 3_998
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "gone"),
+    [
+        ("hello there, the price", "the price", ["hello there"]),
+        ("the price? thanks", "the price?", ["thanks"]),
+        ("the price?? thanks", "the price??", ["thanks"]),
+        ("价格?谢谢?", "价格?", ["谢谢"]),
+        ("价格，谢谢？", "价格？", ["谢谢"]),
+        ("hi, thanks", "thanks", ["hi"]),
+        ("the price,please", "the price", ["please"]),
+        ("if possible, the price", "the price", ["if possible"]),
+        ("if possible the price", "if possible the price", []),
+        ("麻烦你 价格", "价格", ["麻烦你"]),
+        ("你好价格", "你好价格", []),
+        ("you mentioned the phone", "you mentioned the phone", []),  # a sentence, not an aside
+        ("the phone, you mentioned", "the phone, you mentioned", []),
+        ("the TV we discussed or the lamp you mentioned", "the TV or the lamp", ["we discussed", "you mentioned"]),
+        ("As I said, the phone", "the phone", ["As I said"]),
+        ("刚才提到的人民币", "人民币", ["刚才提到的"]),
+        ("你刚才提到的和刚才说的手机", "和手机", ["你刚才提到的", "刚才说的"]),
+        ("https://x.y/刚才提到的 刚才提到的价格", "https://x.y/刚才提到的 价格", ["刚才提到的"]),
+        ("mail please@a.com please", "mail please@a.com", ["please"]),
+    ],
+)  # fmt: skip
+def test_cleaner_names_what_it_took_out_in_order(query: str, expected: str, gone: list[str]) -> None:
+    cleaned, edits = Cleaner(CondensePlusSettings()).clean(query)
+    assert (cleaned, [edit.before for edit in edits]) == (expected, gone)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("a , b ?", "a, b?"),
+        ("a,，b", "a,b"),
+        ("价格，，颜色；？", "价格，颜色？"),
+        ("a,?", "a?"),
+        ("...a", "...a"),
+        ("-a", "-a"),
+        ("~a", "a"),
+        (" ，a", "a"),
+    ],
+)
+def test_clean_query_tidies_marks(query: str, expected: str) -> None:
+    assert clean_query(query) == expected
+
+
+def test_cleaner_takes_the_words_of_the_language_it_is_told() -> None:
+    cleaner = Cleaner(CondensePlusSettings())
+    assert cleaner.clean("请问 price", "en")[0] == "请问 price"
+    assert cleaner.clean("请问 price", "zh")[0] == cleaner.clean("请问 price")[0] == "price"
+    assert clean_query("the price please", "zh") == "the price please"

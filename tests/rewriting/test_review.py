@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from llama_index_condense_plus import CondensePlusSettings
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.review import Reviewer, review_rewrite
-from llama_index_condense_plus.types import GuardVerdict, HistoryWindow, RewriteStatus
+from llama_index_condense_plus.types import (
+    GuardVerdict,
+    HistoryWindow,
+    RewriteAttempt,
+    RewriteRequest,
+    RewriteStatus,
+    TriggerDecision,
+    TriggerReason,
+)
 
 HISTORY = [("user", "GTE-3000续航多久？"), ("assistant", "GTE-3000的续航是10小时，支持快充。")]
 QUESTION = "那它多少钱？"
@@ -140,3 +148,91 @@ def test_review_never_searches_more_than_the_longest_query() -> None:
     own = CondensePlusSettings(guards={"length": {"max_chars": 20}})
     assert len(Reviewer(own).finish("word " * 20, "it?").query or "") <= 20
     assert Reviewer(own).original("word " * 20).query == "word word word word"
+
+
+@pytest.mark.parametrize(
+    ("message", "query"),
+    [
+        ("a" * 20, "a" * 20),
+        ("a" * 21, "a" * 20),
+        ("aaaa bbbb cccc dddd eeee", "aaaa bbbb cccc dddd"),
+        ("aaaaaaaaaaa bbbbbbbbbb", "aaaaaaaaaaa"),  # between words
+        ("aaaaaaaaaa bbbbbbbbbb", "aaaaaaaaaa bbbbbbbbb"),  # unless half of the query would go
+        ("aaaaaaaaaaaa " + "字" * 30, "aaaaaaaaaaaa 字字字字字字字"),  # Chinese has no spaces
+        ("aaaaaaaaaaaaaaaaaaa bb", "aaaaaaaaaaaaaaaaaaa"),
+    ],
+)
+def test_review_cuts_between_words_where_it_costs_little(message: str, query: str) -> None:
+    reviewer = Reviewer(CondensePlusSettings(guards={"length": {"max_chars": 20}}))
+    assert reviewer.original(message).query == query
+
+
+def test_review_of_an_output_without_a_question_says_so() -> None:
+    attempt = Reviewer(CondensePlusSettings()).review("<think>", QUESTION, window(), rewriter="mine")
+    assert (attempt.rewriter, attempt.raw, attempt.query, attempt.accepted) == ("mine", "<think>", None, False)
+    assert (attempt.error, attempt.verdicts, attempt.edits) == ("unclosed think block", (), ())
+
+
+def test_review_keeps_raw_text_verdicts_and_edits_of_each_step() -> None:
+    own = CondensePlusSettings(aliases={"GTE-3000": "Orion Gateway"})
+    raw = "改写后的问题：请问GTE-3000多少钱？"
+    attempt = Reviewer(own).review(raw, QUESTION, window())
+    assert (attempt.rewriter, attempt.raw, attempt.query) == ("llm", raw, "Orion Gateway多少钱？")
+    assert [edit.kind for edit in attempt.edits] == ["parser", "cleanup", "alias"]
+    assert len(attempt.verdicts) > 8
+    assert attempt.error == ""
+
+
+def test_review_cleans_in_the_language_it_is_told() -> None:
+    reviewer = Reviewer(CondensePlusSettings(guards={"profile": "off"}))
+    assert reviewer.review("请问 price", "it", window(), language="en").query == "请问 price"
+    assert reviewer.review("请问 price", "it", window()).query == "price"
+    assert reviewer.finish("请问 price", "it", language="en").query == "请问 price"
+
+
+def test_review_compares_with_the_dates_that_relative_words_mean() -> None:
+    reviewer = Reviewer(CondensePlusSettings())
+    attempt = reviewer.review("GTE-3000去年的价格？", "去年的价格呢？", window())
+    assert attempt.accepted
+
+
+def test_same_looks_at_letters_only() -> None:
+    assert Reviewer.same("GTE-3000?", "gte 3000")
+    assert not Reviewer.same("a", "b")
+
+
+def test_original_is_one_line_with_aliases_and_their_edits() -> None:
+    attempt = Reviewer(CondensePlusSettings(aliases={"小蓝": "GTE-3000"})).original("\x00 小蓝\n呢")
+    assert (attempt.rewriter, attempt.query, attempt.accepted) == ("original", "GTE-3000 呢", True)
+    assert [(edit.kind, edit.before, edit.after) for edit in attempt.edits] == [("alias", "小蓝", "GTE-3000")]
+    assert attempt.raw == "\x00 小蓝\n呢"
+
+
+def test_review_rewrite_tells_what_was_tried_and_why_it_failed() -> None:
+    own = CondensePlusSettings(aliases={"那它": "GTE-3000"})
+    result = review_rewrite("GTE-4000多少钱？", "那它多少钱？", HISTORY, own)
+    assert (result.original, result.query) == ("那它多少钱？", "GTE-3000多少钱？")
+    assert [edit.kind for edit in result.edits] == ["alias"]
+    (attempt,) = result.attempts
+    assert (attempt.query, attempt.accepted) == ("GTE-4000多少钱？", False)
+    assert result.verdicts == attempt.verdicts
+    assert any(not verdict.passed for verdict in result.verdicts)
+
+
+def test_review_rewrite_of_an_accepted_output_carries_its_attempt() -> None:
+    result = review_rewrite("改写后的问题：GTE-3000多少钱？", QUESTION, HISTORY)
+    (attempt,) = result.attempts
+    assert (result.original, result.rewriter, attempt.rewriter) == (QUESTION, "llm", "llm")
+    assert (result.verdicts, result.edits) == (attempt.verdicts, attempt.edits)
+    assert [edit.kind for edit in result.edits] == ["parser"]
+
+
+@pytest.mark.parametrize(
+    ("query", "is_certain", "gap"),
+    [("多少钱？", True, True), ("多少钱？", False, False), ("GTE-3000多少钱？", True, False), (None, True, True)],
+)
+def test_leaves_gap_where_a_word_is_missing_for_certain(query: str | None, is_certain: bool, gap: bool) -> None:
+    decision = TriggerDecision(True, TriggerReason.PRONOUN, "zh", score=1.0 if is_certain else 0.1)
+    request = RewriteRequest("多少钱？", window(), decision, timeout_s=3.0)
+    attempt = RewriteAttempt("llm", "", query, True)
+    assert Reviewer.leaves_gap(attempt, request) is gap

@@ -75,6 +75,9 @@ def test_new_entity_names_what_is_new_in_english(original, rewrite, new):
         ("价格呢", "《红楼梦》和《三国演义》", ["红楼梦", "三国演义"]),
         ("价格呢", "《活着》价格呢", []),
         ("价格呢", "《 活 着 》价格呢", []),
+        ("《 活 着 》呢", "《活着》的价格", []),
+        ("价格呢", "上海市价格", ["上海市"]),
+        ("价格呢", "电脑桌价格", ["电脑桌"]),
         ("去年的营收", "2025年的营收", []),
         ("营收", "2025年的营收", ["2025year"]),
     ],
@@ -89,6 +92,20 @@ def test_new_entity_names_what_is_new_in_chinese(original, rewrite, new):
 )
 def test_new_entity_knows_a_number_in_words_and_in_codes(said, rewrite, new):
     assert named("price?", rewrite, talk("which one?", said)) == new
+
+
+@pytest.mark.parametrize(
+    ("said", "rewrite", "new"),
+    [
+        ("霸王别姬", "《霸王别姬传》的价格", []),  # most of the title was said
+        ("霸王别姬", "《霸王别传》的价格", ["别传"]),
+        ("大王很明白", "王大明价格", ["王大明"]),  # a name made of known characters
+        ("毛毯", "毛毯子价格", []),
+        ("毯", "地毯价格", ["地毯"]),
+    ],
+)
+def test_new_entity_compares_a_new_name_with_what_was_said(said, rewrite, new):
+    assert named("价格呢", rewrite, talk("嗯", said)) == new
 
 
 def test_new_entity_names_at_most_six():
