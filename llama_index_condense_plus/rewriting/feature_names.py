@@ -31,7 +31,7 @@ class Found(NamedTuple):
     """What was found in a message."""
 
     parts: Sequence[Part]
-    """What it is made of, each once."""
+    """What it is made of."""
     wording: Sequence[str]
     """Names of what depends on its words: too many different ones occur to be remembered."""
 

@@ -6,7 +6,7 @@ holds in another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from llama_index_condense_plus.rewriting import feature_names
@@ -58,24 +58,24 @@ def find(reading: Reading, history: HistoryReading, seen: Sequence[int]) -> Foun
     first, last = reading.clause
     answered = history.answers > 0
     asks = QUESTION in classes or reading.text.rstrip()[-1:] in ("?", "？")
-    parts: list[Part] = [_message(reading, history, asks=asks)]
-    content = _content(reading, seen, 0, len(words))
+    parts = [_message(reading, history, asks=asks)]
+    content, named = _content(reading, seen, 0, len(words)), classes.count(NAME)
     if (first, last) == (0, len(words)):
-        _amounts(parts, (MESSAGE, CLAUSE), content, answered=answered)
+        parts += _amounts((MESSAGE, CLAUSE), content, named, answered=answered)
     else:
-        _amounts(parts, (MESSAGE,), content, answered=answered)
-        content = _content(reading, seen, first, last)
-        _amounts(parts, (CLAUSE,), content, answered=answered)
-    _clause(parts, reading, content.marks, asks=asks, answered=answered)
+        parts += _amounts((MESSAGE,), content, named, answered=answered)
+        content, named = _content(reading, seen, first, last), classes[first:last].count(NAME)
+        parts += _amounts((CLAUSE,), content, named, answered=answered)
+    parts += _clause(reading, content, asks=asks, answered=answered)
     if first:
         parts.append(_before(reading, seen))
     if asks and answered and not history.asks and leans_on_nothing(reading, seen):
         parts.append(_new_topic(classes[first:last]))
     if reading.language == "en":
-        _noun_phrases(parts, reading, seen)
+        parts += dict.fromkeys(_noun_phrases(reading, seen))
     lead = [words[index] for index in range(first) if classes[index] in LEADING]
-    wording = feature_names.wording([cue.name for cue in reading.cues], lead, *_skeleton(reading, seen))
-    return Found(list(dict.fromkeys(parts)), wording)
+    cues = [cue.name for cue in reading.cues]
+    return Found(parts, feature_names.wording(cues, lead, *_skeleton(reading, seen)))
 
 
 def places(reading: Reading, history: HistoryReading) -> list[int]:
@@ -102,56 +102,50 @@ class _Content(NamedTuple):
     marks: list[str]
     """Class and place of each."""
     unseen: int
-    """Class of rarity of the rarest that is new, attributes left out; -1 if there is none."""
+    """How many are new, attributes left out."""
     seen: int
+    """How many were said before, attributes left out."""
+    rarest_unseen: int
+    """Class of rarity of the rarest that is new, attributes left out; -1 if there is none."""
+    rarest_seen: int
     """The same of those that were said before."""
 
 
 def _content(reading: Reading, seen: Sequence[int], first: int, last: int) -> _Content:
-    marks, rarest = [], [-1, -1]
+    marks, count, rarest = [], [0, 0], [-1, -1]
     for cls, place, rarity in zip(
         reading.classes[first:last], seen[first:last], reading.rarity[first:last], strict=True
     ):
         if cls in CLASSED:
             marks.append(_MARKS[cls, place])
-            if cls != ATTRIBUTE and rarity > rarest[place > 0]:
-                rarest[place > 0] = rarity
-    return _Content(marks, *rarest)
+            if cls != ATTRIBUTE:
+                old = place > UNSEEN
+                count[old] += 1
+                rarest[old] = max(rarest[old], rarity)
+    return _Content(marks, *count, *rarest)
 
 
 _MARKS = {(cls, place): f"{cls}{place}" for cls in CLASSED for place in range(3)}
-_NEW = frozenset(f"{cls}{UNSEEN}" for cls in OWN)
-_ATTRIBUTES = frozenset(f"{ATTRIBUTE}{place}" for place in range(3))
-_NAMES = frozenset(f"{NAME}{place}" for place in range(3))
 
 
-def _amounts(parts: list[Part], tags: Tags, content: _Content, *, answered: bool) -> None:
+def _amounts(tags: Tags, content: _Content, named: int, *, answered: bool) -> Iterator[Part]:
     """Look at how much content there is, where it was said before, and how rare it is."""
     marks = content.marks
-    parts += [(feature_names.content, tags, mark, marks.count(mark)) for mark in dict.fromkeys(marks)]
-    total = len(marks)
-    own = total - sum(mark in _ATTRIBUTES for mark in marks)
-    unseen = sum(mark in _NEW for mark in marks)
-    parts += (
-        (feature_names.amount, tags, total, unseen, own - unseen, sum(mark in _NAMES for mark in marks)),
-        (feature_names.rarest, tags, content.unseen, content.seen, answered),
-    )
+    for mark in dict.fromkeys(marks):
+        yield feature_names.content, tags, mark, marks.count(mark)
+    yield feature_names.amount, tags, len(marks), content.unseen, content.seen, named
+    yield feature_names.rarest, tags, content.rarest_unseen, content.rarest_seen, answered
 
 
-def _clause(parts: list[Part], reading: Reading, marks: list[str], *, asks: bool, answered: bool) -> None:
+def _clause(reading: Reading, content: _Content, *, asks: bool, answered: bool) -> Iterator[Part]:
     """Look at which kinds of content the asking clause holds, and how it begins."""
     first, last = reading.clause
     classes = reading.classes
     clause = classes[first:last]
-    attribute, named = ATTRIBUTE in clause, NAME in clause
-    other = CONTENT in clause or VERB in clause
-    unseen = not _NEW.isdisjoint(marks)
-    seen = any(mark not in _NEW and mark not in _ATTRIBUTES for mark in marks)
-    holds = attribute, named, other, PRONOUN in clause
-    parts += (
-        (feature_names.clause, holds, (unseen, seen), (NAME in classes[:first], asks, answered)),
-        (feature_names.beginning, classes[first : first + 6], "".join(marks[:4]), answered),
-    )
+    holds = ATTRIBUTE in clause, NAME in clause, CONTENT in clause or VERB in clause, PRONOUN in clause
+    places = content.unseen > 0, content.seen > 0
+    yield feature_names.clause, holds, places, (NAME in classes[:first], asks, answered)
+    yield feature_names.beginning, classes[first : first + 6], "".join(content.marks[:4]), answered
 
 
 def _before(reading: Reading, seen: Sequence[int]) -> Part:
@@ -196,13 +190,12 @@ def leans_on_nothing(reading: Reading, seen: Sequence[int]) -> bool:
     return not any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True))
 
 
-def _noun_phrases(parts: list[Part], reading: Reading, seen: Sequence[int]) -> None:
+def _noun_phrases(reading: Reading, seen: Sequence[int]) -> Iterator[Part]:
     """Look at English noun phrases with an article."""
     first, last = reading.clause
     classes, words = reading.classes, reading.words
-    for index in range(first, min(last, first + MAX_WORDS)):
-        if words[index] not in ARTICLES:
-            continue
+    near = words[first : min(last, first + MAX_WORDS)]
+    for index in [first + at for at, word in enumerate(near) if word in ARTICLES]:
         end = index + 1
         while end < last and classes[end] in CLASSED:
             end += 1
@@ -210,7 +203,7 @@ def _noun_phrases(parts: list[Part], reading: Reading, seen: Sequence[int]) -> N
             closed = end >= last or classes[end] == PUNCTUATION
             after = "end" if closed else "of" if words[end] in AFTER_NOUN else ""
             place = max(seen[index + 1 : end])
-            parts.append((feature_names.noun_phrase, words[index], end - index - 1, after, classes[end - 1], place))
+            yield feature_names.noun_phrase, words[index], end - index - 1, after, classes[end - 1], place
 
 
 def _skeleton(reading: Reading, seen: Sequence[int]) -> tuple[list[str], list[str]]:

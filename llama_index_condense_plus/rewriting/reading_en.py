@@ -35,7 +35,7 @@ WORDS = 16_384
 MIN_LOWER = 5
 """Capitals mark names if at least one word in so many begins with a small letter."""
 OPEN_QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」", "『": "』", "《": "》"}
-SMALL, CAPITAL = "a", "A"
+SMALL, LARGE = "aA"
 SENTENCE_ENDS = ".?!:"
 """Marks after which a capital says nothing."""
 
@@ -47,14 +47,14 @@ class _Word(NamedTuple):
     """In lower case."""
     cls: str
     """Its class, unless a capital or quotes make it a name."""
-    word: str
+    form: str
     """Without plural ending if it may be a noun."""
     rarity: int
     """How rare it is if it may be a noun, else 0."""
     as_name: tuple[str, str, int]
-    """Class, word and rarity where it is a name."""
+    """Class, form and rarity where it is a name."""
     initial: str
-    """``SMALL`` or ``CAPITAL`` for a word of more than one letter."""
+    """``SMALL`` or ``LARGE`` for a word of more than one letter."""
     is_capital: bool
     """True if it may be a name inside a sentence."""
     is_pronoun: bool
@@ -78,31 +78,37 @@ class EnglishReader:
         """Read a message, clipped, that is not blank."""
         tokens = tokenize(text)
         written, starts, tags = zip(*tokens, strict=True)
-        known = list(map(self._words.__getitem__, zip(written, tags, strict=True)))
-        lower = [word.lower for word in known]
+        known = map(self._words.__getitem__, zip(written, tags, strict=True))
+        lower, bare, forms, rarity, as_names, initials, capitals, pronouns = zip(*known, strict=True)
+        classes = list(bare)
         quoted = _quoted(tokens, text)
-        classes, words, rarity = _classed(known, quoted)
+        named = _named(bare, lower, _telling(capitals, initials), quoted)
+        if named:
+            forms, rarity = list(forms), list(rarity)
+            for index in named:
+                classes[index], forms[index], rarity[index] = as_names[index]
         first, last = asking_span(text)
         clause = bisect_left(starts, first), bisect_left(starts, last)
         hits = self._book.find(lower)
         if quoted:
             hits = [hit for hit in hits if hit[1] not in quoted]
-        masked = _masked(hits, written, lower) | quoted
         signs = Signs()
-        for index in [index for index, word in enumerate(known) if word.is_pronoun]:
-            if index in masked or classes[index] == NAME:
-                continue
-            if refers(index, lower, classes):
-                classes[index] = PRONOUN
-                is_bound = has_antecedent(index, lower, classes)
-                signs.refer(written[index], starts[index], bound=is_bound, asked=clause[0] <= index < clause[1])
-            elif lower[index] in ("it", "it's"):
-                signs.note("empty_reference", written[index], starts[index])
+        if True in pronouns:
+            masked = _masked(hits, written, lower) | quoted
+            for index in [index for index, is_pronoun in enumerate(pronouns) if is_pronoun and index not in masked]:
+                if classes[index] == NAME:
+                    continue
+                if refers(index, lower, classes):
+                    classes[index] = PRONOUN
+                    is_bound = has_antecedent(index, lower, classes)
+                    signs.refer(written[index], starts[index], bound=is_bound, asked=clause[0] <= index < clause[1])
+                elif lower[index] in ("it", "it's"):
+                    signs.note("empty_reference", written[index], starts[index])
         _note_phrases(signs, hits, tokens, classes, text)
         return Reading(
             language="en",
             text=text,
-            words=tuple(words),
+            words=tuple(forms),
             starts=starts,
             classes="".join(classes),
             rarity=tuple(rarity),
@@ -121,14 +127,13 @@ class EnglishReader:
         rarity = min(ranks.get(lower, RAREST), ranks.get(stem, RAREST))
         cls = self._class(written, lower, stem, tag)
         is_noun = cls in NOMINAL
-        is_small = written[0].islower()
         return _Word(
             lower=lower,
             cls=cls,
-            word=stem if is_noun else lower,
+            form=stem if is_noun else lower,
             rarity=rarity if is_noun else 0,
             as_name=(NAME, stem, rarity),
-            initial="" if tag != "eng" or len(written) == 1 else SMALL if is_small else CAPITAL,
+            initial="" if tag != "eng" or len(written) == 1 else SMALL if written[0].islower() else LARGE,
             is_capital=written[0].isupper() and lower not in FIRST_PERSON,
             is_pronoun=lower in self._lexicon.pronouns,
         )
@@ -180,40 +185,28 @@ def _quoted(tokens: Sequence[Token], text: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def _classed(known: Sequence[_Word], quoted: frozenset[int]) -> tuple[list[str], list[str], list[int]]:
-    """Return class, form and rarity of each word where it stands."""
-    classes = [word.cls for word in known]
-    words = [word.word for word in known]
-    rarity = [word.rarity for word in known]
-    for index in _named(known, quoted):
-        classes[index], words[index], rarity[index] = known[index].as_name
-    return classes, words, rarity
+def _telling(capitals: Sequence[bool], initials: Sequence[str]) -> Sequence[bool]:
+    """Return which words have a capital that marks a name: none if nearly every word has one."""
+    if True not in capitals[1:]:
+        return ()
+    small, large = initials.count(SMALL), initials.count(LARGE)
+    return capitals if small * MIN_LOWER >= small + large else ()
 
 
-def _named(known: Sequence[_Word], quoted: frozenset[int]) -> list[int]:
+def _named(classes: Sequence[str], lower: Sequence[str], capitals: Sequence[bool], quoted: frozenset[int]) -> list[int]:
     """Return the words that are names by their quotes, or by a capital inside a sentence."""
-    capitals = {index for index, word in enumerate(known) if word.is_capital}
-    if not quoted and capitals <= {0}:
+    if not quoted and not capitals:
         return []
-    if not _capitals_tell(known):
-        capitals.clear()
     named = []
     fresh = True  # at the start of a sentence a capital says nothing
-    for index, word in enumerate(known):
-        if word.cls == PUNCTUATION:
-            fresh = fresh or word.lower in SENTENCE_ENDS
+    for index, (cls, word) in enumerate(zip(classes, lower, strict=True)):
+        if cls == PUNCTUATION:
+            fresh = fresh or word in SENTENCE_ENDS
             continue
-        if index in quoted or (index in capitals and not fresh):
+        if index in quoted or (capitals and capitals[index] and not fresh):
             named.append(index)
         fresh = False
     return named
-
-
-def _capitals_tell(known: Sequence[_Word]) -> bool:
-    """Return True if capital letters mark names: not if every word has one."""
-    initials = [word.initial for word in known]
-    small, capital = initials.count(SMALL), initials.count(CAPITAL)
-    return small * MIN_LOWER >= small + capital
 
 
 def _masked(hits: Sequence[Hit], written: Sequence[str], lower: Sequence[str]) -> frozenset[int]:
