@@ -285,6 +285,7 @@ def main() -> int:
     counts = [["turns", turns], ["stored", seen.stored], ["rows of the log", len(rows)]]
     faults = [[name, count] for name, count in sorted(seen.faults.items()) if name != "none"]
     table("Turns and faults", ["", "count"], [*counts, *faults, ["checks that failed", len(seen.wrong)]])
+    print("thousands of objects after each round:", *(f"{size.objects / 1e3:.0f}" for size in sizes))
     print(f"{used / turns * 1e3:.1f} ms of processor a turn, the checks included")
     print(*seen.wrong[:20], sep="\n")
     return 1 if seen.wrong else 0
