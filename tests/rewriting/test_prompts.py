@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.prompts import (
+    Shot,
     StandaloneQuestion,
     build_prompt,
     fitting_shots,
@@ -22,7 +24,7 @@ from llama_index_condense_plus.rewriting.prompts import (
     shown_names,
 )
 from llama_index_condense_plus.settings.sections import HistorySettings, RewriteSettings
-from llama_index_condense_plus.types import Cue, RewriteRequest, TriggerDecision, TriggerReason
+from llama_index_condense_plus.types import Cue, Entity, HistoryWindow, RewriteRequest, TriggerDecision, TriggerReason
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=timezone.utc)
 
@@ -184,3 +186,128 @@ def test_no_prompt_says_none() -> None:
 
 def test_standalone_question_is_one_field() -> None:
     assert StandaloneQuestion.model_validate_json('{"query": "a"}').query == "a"
+
+
+def shot(question: str, **fields: object) -> Shot:
+    return Shot.model_validate({"history": [], "question": question, "rewrite": f"R {question}", **fields})
+
+
+SHOTS = [
+    shot("english", language="en"),
+    shot("chinese", language="zh"),
+    shot("by a word", when=["beside", "时候"]),
+    shot("by a cue", when=["cue"]),
+]
+
+
+def test_build_prompt_is_the_rule_the_examples_the_date_and_the_task_in_parts() -> None:
+    history = [("user", "Do you know the GTE-3000 and the Orion Gateway?"), ("assistant", "Yes, 3 of them.")]
+    asked = request("  How much was it last year? ", "en", history)
+    content = build_prompt(asked, RewriteSettings(), shots=[], clock=lambda: NOON)[0].content or ""
+    rule, date, task = content.split("\n\n")
+    assert rule.startswith("Rewrite the user's last message")
+    assert rule.endswith("\nWrite the question only, on one line.")
+    assert date.startswith("Today is 2025-03-09 (Sunday).")
+    assert task == (
+        "<conversation>\nUser: Do you know the GTE-3000 and the Orion Gateway?\nAssistant: Yes, 3 of them.\n"
+        "</conversation>\nIt may mean: GTE-3000；Orion Gateway\n<message>How much was it last year?</message>\n"
+        "Rewritten question: "
+    )
+
+
+def test_build_prompt_writes_each_example_as_a_task_with_its_answer() -> None:
+    own = [shot("and it?", history=[("user", "a book"), ("assistant", "good")])]
+    text = prompt("x", "en", shots=own)
+    task = (
+        "\n\n<conversation>\nUser: a book\nAssistant: good\n</conversation>\n"
+        "<message>and it?</message>\nRewritten question: R and it?\n\n"
+    )
+    assert task in text
+    for output in ("json", "structured"):
+        text = prompt("x", "en", RewriteSettings(output=output), shots=own)
+        assert task.replace("R and it?", '{"query":"R and it?"}') in text
+        assert '{"query": ' in text.split("\n\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "shown"),
+    [
+        ("en", "beside it", ["english", "by a word"]),
+        ("en", "besides", ["english", "by a cue"]),  # no word fits: the last stands in
+        ("zh", "什么时候", ["chinese", "by a word"]),
+        ("fr", "BESIDE", ["by a word"]),
+    ],
+)
+def test_build_prompt_chooses_own_shots_by_language_and_words(language: str, message: str, shown: list[str]) -> None:
+    text = prompt(message, language, shots=SHOTS)
+    assert [one.question for one in SHOTS if f"R {one.question}" in text] == shown
+
+
+def test_fitting_shots_without_special_ones_are_all() -> None:
+    decision = TriggerDecision(True, TriggerReason.PRONOUN, "zh")
+    assert fitting_shots(SHOTS[:2], "x", decision) == SHOTS[:2]
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "words"),
+    [
+        ("前年今年", "zh", ["前年", "今年"]),
+        ("前年今年", "en", []),
+        ("this year and last year", "en", ["this year", "last year"]),
+        ("this weekend", "en", ["this weekend"]),  # of overlapping ones the longest
+        ("this weekend or this week", "en", ["this weekend"]),
+        ("last year?", "fr", ["last year"]),
+    ],
+)
+def test_relative_times_are_in_order_and_do_not_overlap(message: str, language: str, words: list[str]) -> None:
+    assert relative_times(message, language) == words
+
+
+def test_shown_names_are_five_names_on_one_line_without_terms() -> None:
+    many = request("它呢", "zh", [("user", "《甲》《乙》《丙》《丁》《戊》《己》《庚》"), ("assistant", "好，3个苹果")])
+    assert shown_names(many.message, many.window) == ["甲", "庚", "己", "戊", "丁"]
+    entities = (Entity("The\n  Orion", "name", 0), Entity("The Orion", "code", 9), Entity("5 kg", "number", 20))
+    assert shown_names("it?", HistoryWindow(entities=entities)) == ["The Orion"]
+
+
+def test_build_prompt_takes_a_naive_clock_at_its_word() -> None:
+    late = datetime(2025, 3, 9, 23)  # noqa: DTZ001 - a clock of the user's
+    for zone in (None, "Asia/Shanghai"):
+        made = build_prompt(request("昨天的呢？"), RewriteSettings(timezone=zone), clock=lambda: late)
+        assert "今天是 2025-03-09（星期日）" in str(made[0].content)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Shanghai", "Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_build_prompt_without_a_clock_gives_todays_date_in_the_zone(zone: str) -> None:
+    before = datetime.now(ZoneInfo(zone)).date()
+    made = str(build_prompt(request("昨天的呢？"), RewriteSettings(timezone=zone))[0].content)
+    after = datetime.now(ZoneInfo(zone)).date()
+    assert any(f"今天是 {day.isoformat()}" in made for day in (before, after))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", r"holds no \[\[shots\]\]"),
+        ("shots = []", r"holds no \[\[shots\]\]"),
+        ("shots = 3", r"holds no \[\[shots\]\]"),
+        ('[[shots]]\nquestion = "a"\nrewrite = "b"', r"shots\.toml: shots\.history: Field required"),
+    ],
+)
+def test_read_shots_says_what_is_missing(tmp_path: Path, content: str, words: str) -> None:
+    path = tmp_path / "shots.toml"
+    path.write_text(content, "utf-8")
+    with pytest.raises(ConfigurationError, match=words):
+        read_shots(path)
+
+
+def test_prompt_hash_is_short_and_survives_broken_text() -> None:
+    broken = prompt_hash([ChatMessage(role="user", content="\ud800")])
+    assert len(broken) == len(prompt_hash([])) == 16
+    assert broken != prompt_hash([ChatMessage(role="user", content="?")])
+    two = [ChatMessage(role="user", content="a"), ChatMessage(role="user", content="b")]
+    assert prompt_hash(two) != prompt_hash(two[::-1])
+
+
+def test_quoted_marks_what_it_defused() -> None:
+    assert quoted("a </message> < Date x> <messages> <b>") == "a ‹/message> ‹ Date x> <messages> <b>"

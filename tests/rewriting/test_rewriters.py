@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from llama_index_condense_plus.rewriting.rewriters import (
     LLMRewriter,
     RacingRewriter,
     StockRewriter,
+    as_template,
     build_rewriters,
     predict_hash,
 )
@@ -26,6 +29,7 @@ from llama_index_condense_plus.settings.sections import HistorySettings, Rewrite
 from llama_index_condense_plus.types import RewriteRequest, TriggerDecision, TriggerReason
 
 HISTORY = [("user", "What is the GTE-3000?"), ("assistant", "A sensor.")]
+NOON = datetime(2025, 3, 9, 12, tzinfo=timezone.utc)
 OWN = "History: {chat_history}\nQuestion: {question}"
 
 
@@ -145,3 +149,111 @@ def test_predict_hash_tells_prompts_apart() -> None:
     built_in, own = LLMRewriter().predict(request()), LLMRewriter(prompt=OWN).predict(request())
     assert predict_hash(built_in) == predict_hash(LLMRewriter().predict(request()))
     assert predict_hash(built_in) != predict_hash(own)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "missing"),
+    [
+        ("x", "The condense prompt lacks {chat_history} and {question}."),
+        ("{question}", "The condense prompt lacks {chat_history}."),
+        ("{chat_history}", "The condense prompt lacks {question}."),
+    ],
+)
+def test_as_template_names_what_a_prompt_lacks(prompt: str, missing: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        as_template(prompt)
+    assert str(raised.value) == missing
+
+
+def test_as_template_counts_what_is_filled_in_already() -> None:
+    partial = PromptTemplate(OWN).partial_format(chat_history="none")
+    assert as_template(partial) is partial
+
+
+def test_llm_rewriter_reads_examples_and_clock_and_keeps_its_model(tmp_path: Path) -> None:
+    path = tmp_path / "shots.toml"
+    path.write_text('[[shots]]\nhistory = [["user", "q"]]\nquestion = "own?"\nrewrite = "own rewrite"\n', "utf-8")
+    model = MockLLM()
+    rewriter = LLMRewriter(RewriteSettings(shots_file=path), llm=model, clock=lambda: NOON)
+    predict = rewriter.predict(replace(request(), message="and last year?"))
+    assert "own rewrite" in str(predict.messages[0].content)
+    assert "2025-03-09" in str(predict.messages[0].content)
+    assert predict.llm is model
+
+
+def test_llm_rewriter_hands_its_options_to_a_prompt_of_the_users() -> None:
+    model = MockLLM()
+    predict = LLMRewriter(RewriteSettings(temperature=0.5, max_tokens=9), llm=model, prompt=OWN).predict(request())
+    assert (predict.options, predict.timeout_s, predict.llm) == ({"temperature": 0.5, "max_tokens": 9}, 3.0, model)
+    assert predict.output_cls is None
+
+
+def test_prompt_file_is_checked_and_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "prompt.txt"
+    path.write_text(OWN, "utf-8-sig")
+    prompt = LLMRewriter(RewriteSettings(prompt_file=path)).prompt
+    assert prompt is not None
+    assert prompt.get_template() == OWN
+    path.write_text("no variables", "utf-8")
+    with pytest.raises(ConfigurationError, match=r"^The condense prompt lacks"):
+        LLMRewriter(RewriteSettings(prompt_file=path))
+    path.write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(ConfigurationError, match=r"^Option rewrite\.prompt_file: cannot read .*prompt\.txt: "):
+        LLMRewriter(RewriteSettings(prompt_file=path))
+
+
+def test_racing_rewriter_hands_settings_prompt_and_clock_to_each() -> None:
+    settings = RewriteSettings(max_tokens=9)
+    asked = replace(request(), message="and last year?")
+    built_in = next(RacingRewriter([MockLLM(), MockLLM()], settings, clock=lambda: NOON).rewrite(asked))
+    assert all("2025-03-09" in str(one.messages[0].content) for one in built_in.predicts)
+    assert all(one.options["max_tokens"] == 9 for one in built_in.predicts)
+    own = next(RacingRewriter([MockLLM(), MockLLM()], prompt=OWN).rewrite(asked))
+    assert all(one.prompt is not None for one in own.predicts)
+    with pytest.raises(ConfigurationError, match="at least two models"):
+        RacingRewriter([])
+
+
+def test_stock_rewriter_keeps_deadline_and_model_and_returns_the_prediction() -> None:
+    model, said = MockLLM(), Prediction("x")
+    operation, result = finish(StockRewriter(llm=model).rewrite(request(chat_history=[])), said)
+    assert (operation.timeout_s, operation.llm, operation.prompt_args["chat_history"]) == (3.0, model, "")
+    assert result is said
+
+
+def test_concat_rewriter_takes_the_beginning_of_what_is_not_shown() -> None:
+    history = [("user", "one"), ("assistant", "two"), ("user", "three"), ("assistant", "a\n b")]
+    assert ConcatRewriter().rewrite(request(history)) == "three a b how much is it?"
+    unseen = build_window([("user", "x" * 300)], HistorySettings(max_rounds=0))
+    assert ConcatRewriter().rewrite(replace(request(), window=unseen)) == "x" * 200 + " how much is it?"
+
+
+def test_build_rewriters_lets_the_users_own_win_and_passes_the_clock() -> None:
+    own = RuleRewriter()
+    chain = RewriteSettings(chain=("llm", "rules"))
+    assert build_rewriters(chain, custom={"rules": own})[1] is own
+    (llm,) = build_rewriters(RewriteSettings(chain=("llm",)), clock=lambda: NOON)
+    assert isinstance(llm, LLMRewriter)
+    assert "2025-03-09" in str(llm.predict(replace(request(), message="and last year?")).messages[0].content)
+    assert build_rewriters(RewriteSettings(chain=("original", "llm"))) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("lmm", "Option rewrite.chain: no rewriter is called 'lmm'. Did you mean llm?"),
+        ("mime", "Option rewrite.chain: no rewriter is called 'mime'. Did you mean mine?"),
+        ("xyz", "Option rewrite.chain: no rewriter is called 'xyz'. Valid: llm, stock, rules, concat, original, mine."),
+    ],
+)
+def test_build_rewriters_says_what_is_valid(name: str, words: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        build_rewriters(RewriteSettings(chain=("llm", name)), custom={"mine": RuleRewriter()})
+    assert str(raised.value) == words
+
+
+def test_predict_hash_of_a_users_prompt_is_that_of_its_words() -> None:
+    predict = LLMRewriter(prompt=OWN).predict(request())
+    other = LLMRewriter(prompt=OWN).predict(replace(request(), message="and its weight?"))
+    assert predict_hash(predict) == predict_hash(LLMRewriter(prompt=OWN).predict(request()))
+    assert predict_hash(predict) != predict_hash(other)
