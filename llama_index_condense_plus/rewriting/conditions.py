@@ -24,12 +24,17 @@ _CONDITION_EN = regex(
 )
 _MAIN_CLAUSE = regex(
     r"\b(?:can|could|do|does|did|is|are|was|were|will|would|should|may|must|has|have)"
-    r" (?:i|we|you|it|they|he|she|this|that|there|the|my|your)\b|\b(?:what|how|when|where|who|which|why)\b",
+    r" (?:i|we|you|it|they|he|she|this|that|there|the|my|your)\b|\b(?:what|how|when|where|who|whom|which|why)\b",
     re.IGNORECASE,
 )
 _ANY = regex(r"^(?:and |but |so |also |ok,? )*(?P<words>any (?!idea|more\b)[\w'’ -]{2,40}?)\s*\?*\s*$", re.IGNORECASE)
 _MAX_WORDS = 9
 """A longer condition is a question of its own."""
+_ADVERBIAL = regex(
+    r"^(?:and |but |so |also |ok,? )*"
+    r"(?P<words>(?:for|in|on|at|with|by|from|during|after|before|within|per) [^,?!]{2,60}?)\s*[?.!]*\s*$",
+    re.IGNORECASE,
+)
 _END = regex(r"[\s。.？?！!，,；;]+$")
 
 
@@ -46,7 +51,7 @@ def conditioned(question: str, message: str) -> str | None:
         if not match or _ASKING_ZH.search(match["words"]) or _names_a_thing(message):
             return None
         return f"{match['words']}，{question}"
-    match = _CONDITION_EN.match(message) or _ANY.match(message)
+    match = _CONDITION_EN.match(message) or _ANY.match(message) or _ADVERBIAL.match(message)
     if not match or len(match["words"].split()) > _MAX_WORDS or _MAIN_CLAUSE.search(match["words"].partition(" ")[2]):
         return None
     return f"{_END.sub('', question)}, {decapitalised(match['words'])}?"

@@ -18,6 +18,7 @@ _AND_AFTER = regex(r" (?:and|or) ")
 _AND_BEFORE = regex(r" (?:and|or) (?:the |an? )?\Z")
 _LAST_WORD = regex(r"(\w+) \Z")
 _PREPOSITIONS = frozenset(_WORDS["prepositions"])
+_ADVERBIAL = frozenset({"during", "before", "after", "without", "within", "by", "as"})
 PLACED = frozenset({"in", "at", "on", "near"})
 """Prepositions of place and time that stand for each other: in July, on Sundays."""
 _NEAR = 12
@@ -98,6 +99,9 @@ def _scored(old: NounPhrase, new: Fragment, index: int, led_by: str) -> list[Sco
         fit,
         ENGLISH.number_alike * (parts[-1].endswith("s") == words[-1].endswith("s")),
         ENGLISH.preposition * bool(new.preposition and _same_place(new.preposition, led_by)),
+        ENGLISH.adverbial * (not new.preposition and led_by in _ADVERBIAL),
+        ENGLISH.other_article * (new.article in ("a", "an") and old.before == "the"),
+        ENGLISH.definite * (new.article == old.before == "the"),
         ENGLISH.indefinite * (new.article in ("a", "an") and old.before in ("a", "an")),
         ENGLISH.attribute * attribute,
         ENGLISH.attribute_for_thing * (old_attribute and not attribute),

@@ -31,6 +31,7 @@ _GROUP_FIRST = regex(rf"(?:{_GROUPS})(?=[\u3400-\u9fff])")
 _GROUP = regex(rf"{_GROUPS}")
 _AILMENT = regex(rf"(?:{either(_WORDS['ailments'])})(?:发作|患者|期间?|时)?$")
 _SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])}).{{1,2}}$")
+_DURING = regex(r"[\u3400-\u9fff]{1,6}(?:期间|期内|之前|之后|以前|以后|的?时候?|当天|前|后)")
 _NEAR = 8
 """Characters before a phrase that tell how it is joined to what is before it."""
 
@@ -53,13 +54,16 @@ def chinese_counterparts(question: str, new: Fragment) -> list[Scored]:
         if not qualifies and not _coordinated(question, old):
             found.extend(_scores(question, old, words, attribute, CHINESE.early / (index + 1)))
     found.extend(_words_alike(question, words, new, pos))
+    found.extend(_objects(question, words, pos))
     if qualifies and not any(score > ENOUGH for score, *_ in found):
         return [(ENOUGH, p.start, p.start) for p in noun_phrases(question)[:1]]  # 临时的 + 身份证
     return found
 
 
 def is_time(words: str) -> bool:
-    """Return True for words that only say when."""
+    """Return True for words that only say when (周末, 试用期内)."""
+    if _DURING.fullmatch(words):
+        return True
     phrases = noun_phrases(words)
     return bool(phrases) and all(p.kind == "time" for p in phrases)
 
@@ -107,12 +111,21 @@ def _words_alike(question: str, words: str, new: Fragment, pos: str) -> Iterator
         if len(token.text) != len(words) or token.text == words:
             continue
         shared = token.text[0] == words[0] or token.text[-1] == words[-1]
-        verb = token.pos == "v" and pos == "v" and len(words) > 1
+        verb = token.pos == "v" and pos == "v" and len(words) > 1 and _class_sign(token.text, words) >= 0
         modifier = (new.modifier or len(words) == 1) and token.pos[0] in _MODIFIERS and pos[:1] in _MODIFIERS
         noun = token.pos == pos == "n" and len(words) == 1
         if modifier or verb or noun:
             more = 2 * shared + 2 * (modifier or noun)
             yield CHINESE.word * (1 + more), token.start, token.start + len(token.text)
+
+
+def _objects(question: str, words: str, pos: str) -> Iterator[Scored]:
+    """Yield the noun of a verb that the tagger takes for one word with it: 糖 of 放糖."""
+    for token in tokenize(question):
+        if len(words) == 1 and pos == "n" and token.pos == "v" and len(token.text) == 2:  # noqa: PLR2004
+            noun = token.text[1]
+            if tokenize(noun)[0].pos in ("n", "zg"):
+                yield CHINESE.object, token.start + 1, token.start + 2
 
 
 def _scores(question: str, old: NounPhrase, words: str, attribute: bool, early: float) -> Iterator[Scored]:
@@ -128,17 +141,21 @@ def _scores(question: str, old: NounPhrase, words: str, attribute: bool, early: 
             yield CHINESE.attribute + min(suffix, 1), old.start + tail, old.end
         return
     whole = CHINESE.thing * (not (is_chinese_attribute(old.text) and len(tokens) == 1)) + early
+    probe = next(iter(noun_phrases(words)), None)
+    of_class = _class_sign(old.text, words)
+    whole += CHINESE.named_alike * (of_class >= 0 and probe is not None and probe.kind == old.kind == "name")
     whole += CHINESE.tagged_alike * (_tag(old.text) == _tag(words))
+    whole += CHINESE.container * (question[old.end : old.end + 1] in "里中上内" and old.end < len(question))
     whole += CHINESE.script_alike * (has_latin(old.text) == has_latin(words))
     whole += CHINESE.other_case * (words.islower() and words.isascii() and not old.text.islower())
-    whole += _class_sign(old.text, words) + CHINESE.shared_end * suffix
+    whole += of_class + CHINESE.shared_end * suffix
     start = old.start
     if suffix and len(old.text) < len(words):  # 年 + 假 against 病假
         room = _HAN_RUN.search(question[max(0, old.start - _NEAR) : old.start])
         start -= min(len(words) - len(old.text), len(room.group()) if room else 0)
-    group = _GROUP_FIRST.match(old.text) if _GROUP.fullmatch(words) else None
+    group = _GROUP_FIRST.search(old.text) if _GROUP.fullmatch(words) else None
     if group:  # 成人 of 成人票
-        yield CHINESE.name_in_it + early, old.start, old.start + group.end()
+        yield CHINESE.name_in_it + early, old.start + group.start(), old.start + group.end()
     if not _GROUP.fullmatch(words) or _class_of(old.text) == "person":
         yield whole, start, old.end
     last = tokens[-1]
@@ -151,11 +168,14 @@ def _scores(question: str, old: NounPhrase, words: str, attribute: bool, early: 
 def _part_scores(old: NounPhrase, token: Token, words: str, suffix: int, early: float) -> Iterator[Scored]:
     """Score a word inside a phrase, and the words up to it."""
     start, ends, piece = old.start + token.start, token.start + len(token.text), token.text
-    if len(piece) > 1 and _same_name(token, words):
+    models = has_latin(old.text) and has_latin(words) and not words.isascii()  # 小米14, 华为P60
+    if len(piece) > 1 and not models and _same_name(token, words):
         yield CHINESE.name_in_it + early, start, old.start + ends
     head = old.text[:ends]
     if suffix:
         return
+    if len(piece) == len(words) > 1 and (piece[-1] == words[-1] or token.pos == tokenize(words)[0].pos == "v"):
+        yield CHINESE.inner_end_alike, start, old.start + ends
     if len(head) > 1 and head[-1] == words[-1]:
         yield CHINESE.head_alike * (1 + min(_shared_end(head, words), 2)), old.start, old.start + ends
     elif len(piece) == len(words) > 1 and piece[0] == words[0]:
@@ -171,7 +191,7 @@ def _same_name(token: Token, words: str) -> bool:
     """
     tag = _tag(words)
     if token.pos == _INSTITUTION:
-        return tag in _NAMES
+        return tag in _NAMES or any(p.kind == "name" for p in noun_phrases(words))
     if _tag(token.text) != tag or tag not in _PROPER:
         return False
     return tag != "nr" or bool(_SURNAMED.match(token.text) and _SURNAMED.match(words))
@@ -192,7 +212,7 @@ def _class_of(words: str) -> str:
 def _tag(words: str) -> str:
     """Return the tag of a phrase's last word, names of persons and places apart from common nouns."""
     pos = tokenize(words)[-1].pos
-    return pos[:2] if pos[:2] in _NAMES or pos[:2] == "en" else pos[:1]
+    return pos[:2] if pos[:2] in _NAMES or pos[:2] == "en" else "n" if pos in ("vn", "j") else pos[:1]
 
 
 def _shared_end(one: str, other: str) -> int:

@@ -32,6 +32,7 @@ QUANTITY = regex(
 """A number with its unit, after the words that say of what (逾期 + 十天)."""
 VERSION = regex(r"[\u3400-\u9fffA-Za-z0-9]{1,6}[版款型挡档席舱]")
 """Words for one of several versions of a thing: 四驱版, 白色款."""
+_SUPPOSED = regex(either(follow_up_words("zh")["suppositions"]))
 _MAX_NEW_WORDS = 5
 _MAX_CHARS = 80
 """A longer message says more than a name."""
@@ -83,7 +84,8 @@ def fragment(message: str) -> Fragment | None:
         if not match or not words or _ASKING.search(simplify(words)) or words.startswith("不"):
             return None
         bare = words.strip(BRACKETS)
-        whole = _covers(bare) or len(tokenize(words)) == 1 or QUANTITY.fullmatch(bare) or VERSION.fullmatch(bare)
+        counted = QUANTITY.fullmatch(bare) and not _SUPPOSED.match(bare)
+        whole = _covers(bare) or len(tokenize(words)) == 1 or counted or VERSION.fullmatch(bare)
         return Fragment(words, modifier=bool(match["of"])) if whole else None
     match = _FORM_EN.match(message)
     if (
@@ -101,7 +103,9 @@ def fragment(message: str) -> Fragment | None:
 
 def _covers(words: str) -> bool:
     """Return True if the words are one noun phrase, or in Chinese one of another (A的B)."""
-    phrases = noun_phrases(words)
+    head, _, rest = words.partition(" ")
+    phrases = noun_phrases(rest if rest and head.lower() in ADJECTIVES else words)  # late payment
+    words = rest if rest and head.lower() in ADJECTIVES else words
     if not phrases or phrases[0].start or phrases[-1].end != len(words):
         return False
     return all(words[one.end : two.start] == "的" for one, two in pairwise(phrases))

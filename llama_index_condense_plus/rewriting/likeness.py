@@ -22,6 +22,8 @@ class ChineseSigns:
     """It is no bare attribute (价格)."""
     early: float = 0.3
     """Divided by its number in the question: what a question is about comes first."""
+    named_alike: float = 0.5
+    """Both look like names."""
     tagged_alike: float = 0.7
     """Its last word and the new words have the same part of speech."""
     script_alike: float = 0.3
@@ -42,6 +44,12 @@ class ChineseSigns:
     """Its first words end as the new words do (上海站 of 上海站售票厅); so does each shared character, up to two."""
     start_alike: float = 2.5
     """A word of it has the length of the new words and begins as they do (制冷 of 制冷功率, 制热)."""
+    inner_end_alike: float = 3.5
+    """A word inside it has the length and the end of the new words (单打 of 单打场地), or both are verbs."""
+    container: float = -1.0
+    """It is where something is (Python里)."""
+    object: float = 3.0
+    """The noun in a word of verb and noun (糖 of 放糖), both a single character."""
     latin_head: float = 2.0
     """It begins with a Latin word, and the new words are Latin."""
     end_alike: float = 0.5
@@ -66,8 +74,14 @@ class EnglishSigns:
     """Times its number in the question: objects and places come last."""
     number_alike: float = 0.5
     """Both are plural, or both singular."""
+    adverbial: float = -1.0
+    """It says how or when ("during pregnancy"), the new words do not."""
+    other_article: float = -0.3
+    """It has "the", the new words have "a"."""
     preposition: float = 2.0
     """The same preposition stands before both."""
+    definite: float = 1.0
+    """Both have "the"."""
     indefinite: float = 1.0
     """Both have "a" or "an"."""
     same_word: float = 4.0

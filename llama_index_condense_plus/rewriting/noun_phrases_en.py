@@ -38,9 +38,9 @@ def english_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
         end = index
         asked = not _AUXILIARIES.isdisjoint(lower[max(0, index - 2) : index])
         while end < len(words) and _content(words[end][0], lower[end]) and _adjacent(text, words, index, end):
-            if asked and end > index and _verb_after_name(words[end - 1][0], words[end][0]):
-                break  # "Does the Volta 5 | support fast charging?"
             end += 1
+        if asked:  # "Does the Volta 5 | support fast charging?"
+            end = next((i for i in range(end - 2, index, -1) if _is_verb(words[i][0])), end)
         if end > index:
             first, last = _trimmed(words, lower, index, end)
             found.extend(_split(text, words, lower, first, last))
@@ -50,11 +50,11 @@ def english_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
 
 def _content(word: str, lower: str) -> bool:
     """Return True for a word that may stand in a noun phrase: capitalised "Other" and numbers too."""
-    return word[0].isalnum() and lower not in STOP and _CONTRACTED.sub("", lower) not in _CONTRACTING
+    return word[0].isalnum() and (lower not in STOP or word == "May") and _CONTRACTED.sub("", lower) not in _CONTRACTING
 
 
-def _verb_after_name(name: str, word: str) -> bool:
-    return word.islower() and word in _PREDICATES and (name[0].isupper() or name.isdigit())
+def _is_verb(word: str) -> bool:
+    return word.islower() and word in _PREDICATES
 
 
 def _adjacent(text: str, words: list[tuple[str, int]], first: int, at: int) -> bool:

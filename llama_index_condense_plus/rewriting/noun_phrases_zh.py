@@ -24,7 +24,8 @@ _CUT = regex(
     rf"{either(_WORDS['asking'])}|[，,。？?！!；;：:、\n\t\u3000（）()]+|(?<![还但就于总只可凡都老])是(?!非)"
     r"|有(?=什么|哪|多少|几)|[啊呀嘛哦噢呗啦]|吧(?=[，。？?！!]|$)|《[^》]{1,60}》|的?时候"
 )
-_EATEN = regex(r"[吃喝](?P<what>[\u3400-\u9fff]{2,5})")
+_DIGIT_NAME = regex(r"[一二三四五六七八九]{2,}")
+_EATEN = regex(r"[吃喝坐骑](?P<what>[\u3400-\u9fff]{2,5})")
 """What jieba takes for one word though it is a verb with its object (喝咖啡)."""
 _TITLE = regex(r"《([^》]{1,60})》")
 _NOMINAL = frozenset(
@@ -111,7 +112,11 @@ def _fits(tokens: list[Token], index: int, run: list[Token]) -> bool:
         following = None
     nominal = following is not None and following.pos in _NOMINAL
     if pos in ("m", "mq"):
-        return bool(run and run[-1].pos in _NAMES) or (nominal and words.isascii()) or words[-1:] in "号代"
+        named = nominal and (words.isascii() or _DIGIT_NAME.fullmatch(words))  # 三一重工
+        model = run and words.isascii() and (following is None or following.pos[0] not in "qmn")  # 小米14
+        return bool((run and run[-1].pos in _NAMES) or model or named) or words[-1:] in "号代"
+    if run and words == "站":
+        return True
     if pos == "v":
         return (index == 0 and _rarity(words) == RAREST and len(words) > 1) or _verb_fits(words, following, run)
     return (pos == "a" and nominal and not run) or (pos == "q" and bool(run))

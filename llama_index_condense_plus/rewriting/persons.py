@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import has_han, simplify
+from llama_index_condense_plus.languages.text import has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.han_names import entity_words
 from llama_index_condense_plus.rewriting.standing import Standing
@@ -59,7 +59,9 @@ def looks_like_person(name: str) -> bool:
         >>> looks_like_person("周杰伦"), looks_like_person("银行卡")
         (True, False)
     """
-    return bool(_SURNAMED.match(name) or _FOREIGN.search(name)) or len(name) >= _MIN_TRANSLITERATED
+    if _SURNAMED.match(name) or _FOREIGN.search(name) or len(name) >= _MIN_TRANSLITERATED:
+        return True
+    return any(token.pos == "nrt" for token in tokenize(name))
 
 
 def person_fit(entity: Entity, rounds: Sequence[Standing]) -> float:

@@ -33,6 +33,7 @@ _TAIL = 40
 """Characters at the end of an answer in which it asks back."""
 _PROPER = ("nr", "ns", "nt", "nz", "en")
 """How jieba's tags of names and of Latin words begin."""
+_MODAL = regex(r"(?:能|可以|能不能|可不可以|可否|需要|要不要|会不会|用不用)\Z")
 _OPENER = regex(
     r"^(?:(?:那么?|而且|另外|还有(?![吗呢没别其什哪])|对了|不过|所以)[，,]?(?![里边些个儿位家款种座部])"
     r"|(?:and|but|so|also|then|ok|okay)\b,?(?! about))\s*",
@@ -110,10 +111,15 @@ def _completed(text: str, answer: str, before: Standing) -> Standing:
         first = references[0]
         words = said(about) if has_han(clause) or not first.possessive else said(about) + "'s"
         return Standing(clause[: first.start] + words + clause[first.end :], answer, whole=False)
-    own = [p for p in noun_phrases(clause) if p.kind in ("name", "term")]
+    own = [p for p in noun_phrases(clause) if p.kind in ("name", "term") and not _is_done(p, clause)]
     if about and not own and not references:
         return Standing(joined(said(about), clause), answer, whole=False)
     return Standing(clause, answer, not references)
+
+
+def _is_done(phrase: NounPhrase, clause: str) -> bool:
+    """Return True for a verb after a modal, which says what is done and not to what: 能加急吗."""
+    return bool(_MODAL.search(clause, 0, phrase.start)) and tokenize(phrase.text)[-1].pos in ("v", "vn")
 
 
 def varied_question(message: str, before: Standing) -> str | None:

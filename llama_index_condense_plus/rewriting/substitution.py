@@ -8,6 +8,7 @@ from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import has_han
 from llama_index_condense_plus.rewriting.additions import added
 from llama_index_condense_plus.rewriting.counterparts import counterpart
+from llama_index_condense_plus.rewriting.counterparts_en import PLACED
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.fragments import BRACKETS, Fragment
 
@@ -17,8 +18,9 @@ _TAKES_ARTICLE = regex(
     re.IGNORECASE,
 )
 """Words after which a name may have an article that the name before it had not."""
-_NEAR = 8
-"""Characters before a phrase in which its article stands."""
+_PLACE = regex(rf"\b({either(PLACED)}) (?:the |an? )?\Z", re.IGNORECASE)
+_NEAR = 12
+"""Characters before a phrase in which its article and its preposition stand."""
 
 
 def substituted(question: str, new: Fragment) -> str | None:
@@ -44,6 +46,9 @@ def substituted(question: str, new: Fragment) -> str | None:
     if article and (new.article or title or bare or not article["the"]):
         start = article.start()
         words = f"{new.article} {words}" if new.article else words
-    elif new.article and _TAKES_ARTICLE.search(question[:start]):
+    led = _PLACE.search(question, max(0, start - _NEAR), start)
+    if led and new.preposition in PLACED and led[1].lower() != new.preposition:
+        return f"{question[: led.start()]}{new.preposition} {question[led.end() : start]}{words}{question[end:]}"
+    if article is None and new.article and _TAKES_ARTICLE.search(question[:start]):
         words = f"{new.article} {words}"
     return question[:start] + words + question[end:]
