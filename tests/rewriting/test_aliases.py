@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama_index_condense_plus.rewriting.aliases import AliasTable
+from llama_index_condense_plus.rewriting.aliases import AliasTable, fold_in_place
 
 TABLE = AliasTable(
     {"小蓝": "GTE-3000", "小蓝 Pro": "GTE-3000 Pro", "gw": "Orion Gateway", "GTE": "GTE-3000", "ＨＲ": "人力资源部"}
@@ -79,3 +79,33 @@ def test_apply_notes_no_edit_for_a_canonical_name() -> None:
 def test_apply_reads_texts_too_long_to_be_segmented() -> None:
     long = "好" * 20_001
     assert AliasTable({"小蓝": "GTE-3000"}).apply(f"{long}小蓝鲸")[0].endswith("GTE-3000鲸")
+
+
+@pytest.mark.parametrize(
+    ("aliases", "query", "expected"),
+    [
+        ({"小蓝": "GTE-3000 小蓝"}, "小蓝和GTE-3000 小蓝", "GTE-3000 小蓝和GTE-3000 小蓝"),
+        ({"a": "x a y a"}, "x a y a and a", "x a y a and x a y a"),  # wherever the alias stands in its name
+        ({"gw": "G"}, "gw_x gw-x x.gw gw.x gw's", "gw_x gw-x x.gw gw.x gw's"),
+        ({"gw": "G"}, "gw' .gw gw.", "G' .G G."),
+        ({"Ｇ Ｗ": "G"}, "g w or g\u3000w", "G or G"),
+        ({"小蓝": " G "}, "小蓝GW 大小蓝 x小蓝x", "GGW 大G xGx"),
+        ({"北京": "G"}, "北京大学 在北京 北京市", "北京大学 在G 北京市"),
+        ({"ab": "1", "abc": "2"}, "abc ab abcd", "2 1 abcd"),
+        ({"小蓝": "G", " 小蓝 ": "H"}, "小蓝", "H"),
+        ({"a": ""}, "b a c", "b  c"),
+    ],
+)
+def test_apply_expands_each_alias_where_it_is_a_word(aliases: dict[str, str], query: str, expected: str) -> None:
+    assert AliasTable(aliases).apply(query)[0] == expected
+
+
+def test_apply_notes_each_spelling_it_replaced() -> None:
+    _, edits = AliasTable({"g w": "G"}).apply("g w, G W and g w")
+    assert [(edit.before, edit.after) for edit in edits] == [("g w", "G"), ("G W", "G")]
+
+
+@pytest.mark.parametrize(("text", "folded"), [("İA　Ｂ國", "İa b国"), ("ABC", "abc"), ("", "")])
+def test_fold_in_place_keeps_every_character_at_its_place(text: str, folded: str) -> None:
+    assert fold_in_place(text) == folded
+    assert len(folded) == len(text)

