@@ -96,8 +96,11 @@ def _latin(text: str, registered: int) -> str:
     words = _WORDS.findall(text.lower())
     if not words:
         return UNKNOWN
-    scores = {code: float(sum(word in own for word in words)) for code, own in _vocabularies(registered).items()}
+    own = _vocabularies(registered)
     codes = list(chain.from_iterable(map(_OF_WORD.__getitem__, filter(_OF_WORD.__contains__, words))))
+    if 0 < len(codes) <= 2 * codes.count("en") and text.isascii() and not own:
+        return "en"  # no other language can have more
+    scores = {code: float(sum(word in vocabulary for word in words)) for code, vocabulary in own.items()}
     scores |= {code: float(codes.count(code)) for code in FREQUENT}
     if not text.isascii():
         for code, marks in _MARKS.items():

@@ -33,6 +33,8 @@ _LEAD_ZH = regex(
     r"[呢啊呀吧了嘛哦的]*[，,。！!、\s]+)+"
 )
 
+_SUBORDINATORS_ZH = tuple(zh.SUBORDINATORS)
+
 
 def asking_clause(text: str) -> str:
     """Return the words of a message that ask, without what is said before.
@@ -85,7 +87,7 @@ def _belongs(text: str, start: int, end: int) -> bool:
         return clause.endswith(",")
     if clause[-1] not in "，,":
         return False
-    return any(clause.startswith(word) for word in zh.SUBORDINATORS) and not _LEAD_ZH.match(clause)
+    return clause.startswith(_SUBORDINATORS_ZH) and not _LEAD_ZH.match(clause)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -117,7 +117,7 @@ def _length(reading: Reading, settings: TriggerSettings) -> tuple[int, int]:
     """Return a message's length and what counts as short, in characters (Chinese) or words."""
     if reading.language == "zh":
         return len(reading.text), settings.short_max_chars
-    return sum(cls != PUNCTUATION for cls in reading.classes), settings.short_max_words
+    return len(reading.classes) - reading.classes.count(PUNCTUATION), settings.short_max_words
 
 
 def rule_score(cues: Sequence[Cue], *, complete: bool) -> float:

@@ -36,10 +36,10 @@ class Phrasebook:
         hits: list[Hit] = []
         lengths, kinds, by_word = self._lengths, self._kinds, self._by_word
         busy_until = 0
-        for start, unit in enumerate(units):
-            if unit not in lengths or start < busy_until:
+        for start in [at for at, unit in enumerate(units) if unit in lengths]:
+            if start < busy_until:
                 continue
-            for length in lengths[unit]:
+            for length in lengths[units[start]]:
                 end = start + length
                 if end > len(units):
                     continue

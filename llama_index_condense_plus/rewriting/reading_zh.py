@@ -11,7 +11,7 @@ from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.memo import LONGEST_WORD, Memo
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, tokenize
+from llama_index_condense_plus.languages.text import FUNCTION_TAGS, fold, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
 from llama_index_condense_plus.rewriting.phrasebook import Hit, Phrasebook
 from llama_index_condense_plus.rewriting.pronouns_zh import (
@@ -48,6 +48,7 @@ NUMBER_TAGS = frozenset(("m", "q", "mq"))
 DOTS = frozenset("·•")
 """Dots between the parts of a foreign name."""
 OPEN_QUOTES = {"《": "》", "“": "”", "「": "」", "『": "』", "【": "】", '"': '"', "`": "`", "〈": "〉"}
+QUOTES = regex(f"[{''.join(OPEN_QUOTES)}]")
 EMPTY = regex(r"[这那]么[多大少长高贵小重]|[这那]样的(?!$|[?？])")
 """Beginnings that look like a reference and come with their own noun."""
 LATIN = "\u2fff"
@@ -59,6 +60,8 @@ MAX_SOUGHT = 64
 class _Word(NamedTuple):
     """What a word says by itself, wherever it stands."""
 
+    form: str
+    """Folded."""
     cls: str
     """Its class, unless quotes or a dot make it a name."""
     rarity: int
@@ -83,24 +86,27 @@ class ChineseReader:
     def read(self, text: str) -> Reading:
         """Read a message, clipped, that is not blank."""
         tokens = tokenize(text)
+        written, starts, tags = zip(*tokens, strict=True)
+        known = map(self._words.__getitem__, zip(written, tags, strict=True))
+        forms, classes, rarity, name_rarity = map(list, zip(*known, strict=True))
         folded = _aligned(text)
         quoted = _quoted_spans(text)
-        starts = tuple([token.start for token in tokens])
-        forms = tuple([folded[start : start + len(word)] for word, start, _ in tokens])
-        classes, rarity = self._classed(tokens, forms, quoted)
+        for index in _named(written, starts, quoted):
+            if classes[index] != PUNCTUATION:
+                classes[index], rarity[index] = NAME, name_rarity[index]
         words = Words(tokens, forms, classes, rarity, quoted)
         first, last = asking_span(text)
         hits = self._book.find(folded)
         if quoted:
             hits = [hit for hit in hits if not inside(hit[1], quoted)]
-        signs = self._signs(hits, text, folded, words, (first, last))
+        signs = self._signs(hits, text, folded, words, starts, (first, last))
         empty = EMPTY.match(folded)
         if empty:
             signs.note("empty_reference", text[: empty.end()], 0)
         return Reading(
             language="zh",
             text=text,
-            words=forms,
+            words=tuple(forms),
             starts=starts,
             classes="".join(classes),
             rarity=tuple(rarity),
@@ -110,23 +116,13 @@ class ChineseReader:
             bound_pronouns=signs.bound,
         )
 
-    def _classed(self, tokens: Sequence[Token], forms: Sequence[str], quoted: Spans) -> tuple[list[str], list[int]]:
-        """Return class and rarity of each word where it stands."""
-        tags = [token.pos for token in tokens]
-        known = list(map(self._words.__getitem__, zip(forms, tags, strict=True)))
-        classes = [word.cls for word in known]
-        rarity = [word.rarity for word in known]
-        for index in _named(tokens, quoted):
-            if classes[index] != PUNCTUATION:
-                classes[index], rarity[index] = NAME, known[index].name_rarity
-        return classes, rarity
-
     def _word(self, key: tuple[str, str]) -> _Word:
-        """Return what a folded word and its tag say."""
-        word, tag = key
-        rarity = rarity_classes("zh" if word > LATIN else "en").get(word, RAREST)
-        cls = self._class(word, tag)
-        return _Word(cls, rarity if cls in CLASSED else 0, rarity)
+        """Return what a word and its tag say."""
+        written, tag = key
+        form = _aligned(written)
+        rarity = rarity_classes("zh" if form > LATIN else "en").get(form, RAREST)
+        cls = self._class(form, tag)
+        return _Word(form, cls, rarity if cls in CLASSED else 0, rarity)
 
     def _class(self, word: str, tag: str) -> str:
         if tag == "x" and not word.isalnum():
@@ -141,15 +137,20 @@ class ChineseReader:
             return FUNCTION
         return _class_of_content(word, tag)
 
-    def _signs(self, hits: Sequence[Hit], text: str, folded: str, words: Words, span: tuple[int, int]) -> Signs:
+    def _signs(
+        self,
+        hits: Sequence[Hit],
+        text: str,
+        folded: str,
+        words: Words,
+        starts: Sequence[int],
+        span: tuple[int, int],
+    ) -> Signs:
         """Return the signs that phrases are, and mark the pronouns among the classes."""
         signs = Signs()
-        if not hits:
-            return signs
-        at_start = {token.start: index for index, token in enumerate(words.tokens)}
         kinds = self._lexicon.pronoun_classes
         for kind, start, end in hits:
-            phrase, index = folded[start:end], at_start.get(start)
+            phrase, index = folded[start:end], _word_at(start, starts)
             if kind == "not_pronoun":
                 continue
             if kind != "pronoun":
@@ -185,7 +186,7 @@ def _aligned(text: str) -> str:
 def _quoted_spans(text: str) -> Spans:
     spans: list[tuple[int, int]] = []
     closing, opened = "", 0
-    if OPEN_QUOTES.keys().isdisjoint(text):
+    if not QUOTES.search(text):
         return spans
     for index, character in enumerate(text):
         if closing and character == closing:
@@ -196,12 +197,21 @@ def _quoted_spans(text: str) -> Spans:
     return spans
 
 
-def _named(tokens: Sequence[Token], quoted: Spans) -> set[int]:
+def _named(written: Sequence[str], starts: Sequence[int], quoted: Spans) -> set[int]:
     """Return the words that are names by their quotes, or by a dot beside them: 道格·里曼."""
-    found = {index + step for index, token in enumerate(tokens) if token.text in DOTS for step in (-1, 1)}
+    found: set[int] = set()
+    if not DOTS.isdisjoint(written):
+        dots = [index for index, word in enumerate(written) if word in DOTS]
+        found.update(index + step for index in dots for step in (-1, 1) if 0 <= index + step < len(written))
     if quoted:
-        found.update(index for index, token in enumerate(tokens) if inside(token.start, quoted))
-    return found.intersection(range(len(tokens)))
+        found.update(index for index, start in enumerate(starts) if inside(start, quoted))
+    return found
+
+
+def _word_at(start: int, starts: Sequence[int]) -> int | None:
+    """Return which word starts at a place, None if none does."""
+    index = bisect_left(starts, start)
+    return index if index < len(starts) and starts[index] == start else None
 
 
 def _opens(start: int, folded: str) -> bool:

@@ -15,6 +15,7 @@ DECLINES = ("no", "nah", "not ", "不", "没")
 MAX_REMARK = 12
 """Units of a clause up to which it may be a remark."""
 _UNITS = regex(r"[\w']+")
+_CHARACTER = regex(r"[^\W_]")
 _CLAUSES = regex(r"[,.!;，。！；、…~～\n]+")
 _ASKING_MARKS = regex(r"[?？吗呢哪谁啥怎]")
 _ASKING_WORDS = regex(r"什么|多少|几[^乎]|\b(?:what|which|who|whose|when|where|why|how)\b", re.IGNORECASE)
@@ -51,14 +52,20 @@ class SmallTalk:
             asked: whether the assistant just asked something; then a remark may be the answer.
         """
         folded = fold(text).replace("’", "'")
-        units = self._units(folded)
-        talk, answer, declined, end = self._lead(units)
-        if end == len(units):
-            return (talk, answer or (declined and not talk)) if talk or answer or declined else None
+        if self._may_begin(folded):
+            units = self._units(folded)
+            talk, answer, declined, end = self._lead(units)
+            if end == len(units):
+                return (talk, answer or (declined and not talk)) if talk or answer or declined else None
         if asked or self._thanks is None or _ASKING_MARKS.search(folded) or _ASKING_WORDS.search(folded):
             return None
         clauses = [clause for clause in map(self._units, _CLAUSES.split(folded)) if clause]
         return (True, False) if self._ends(clauses) else None
+
+    def _may_begin(self, folded: str) -> bool:
+        """Return False for most messages: their first unit begins nothing that is looked for here."""
+        first = _UNITS.search(folded.replace("_", " ")) if self._by_word else _CHARACTER.search(folded)
+        return bool(first) and (first[0] in self._lengths or (self._by_word and first[0] in self._fillers))
 
     def _ends(self, clauses: Sequence[Sequence[str]]) -> bool:
         """Return True if every clause is small talk, thanks or a remark, and not all are remarks."""
