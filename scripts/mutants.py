@@ -1,10 +1,13 @@
-"""The small faults that ``mutation.py`` tries: mutmut's operators on every function of a file."""
+"""The small faults that ``mutation.py`` tries, mutmut's operators on every function of a file, and how they get in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
 from pathlib import Path
+from types import CodeType, FunctionType
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -117,3 +120,53 @@ def places(path: Path) -> Iterator[Place]:
     wrapper.visit(collector)
     for node, new, line, function in collector.found:
         yield Place(path, wrapper.module, node, new, line, function)
+
+
+class MutatedFinder:
+    """An import hook that gives one module its mutated source."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self._name = ".".join((PACKAGE, *mutant.module.with_suffix("").parts)).removesuffix(".__init__")
+        self._path = str(ROOT / PACKAGE / mutant.module)
+        self._source = mutant.source
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
+        """Return the mutated module's spec, None for others."""
+        if name != self._name:
+            return None
+        return spec_from_file_location(name, self._path, loader=_Loader(name, self._path, self._source))
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, name: str, path: str, source: str) -> None:
+        super().__init__(name, path)
+        self._source = source
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002
+        return compile(self._source, self.path, "exec")
+
+
+def transplanted(mutant: Mutant, functions: list[FunctionType]) -> bool:
+    """Give the living function its mutated code; return whether that was possible."""
+    path = ROOT / PACKAGE / mutant.module
+    old, new = (_code_of(source, mutant.function.names) for source in (path.read_text(encoding="utf-8"), mutant.source))
+    living = [function for function in functions if function.__code__ == old]
+    if old is None or new is None or old == new or not living:
+        return False
+    try:
+        for function in living:
+            function.__code__ = new
+    except ValueError:  # other free variables
+        return False
+    return True
+
+
+def _code_of(source: str, names: tuple[str, ...]) -> CodeType | None:
+    """Return the code of a function or method, None if several have its name."""
+    code = compile(source, "", "exec", dont_inherit=True)
+    for name in names:
+        inner = [const for const in code.co_consts if isinstance(const, CodeType) and const.co_name == name]
+        if len(inner) != 1:
+            return None
+        code = inner[0]
+    return code

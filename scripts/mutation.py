@@ -28,15 +28,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import coverage
 import pytest
-from mutants import PACKAGE, ROOT, Mutant, places
+from mutants import PACKAGE, ROOT, Mutant, MutatedFinder, places, transplanted
 
 FOLDERS = ("retrieval", "rewriting")
 CPU_LIMIT_S = 120
@@ -50,30 +48,6 @@ MEMORY_LIMIT = 6 * 2**30
 """Bytes of address space beyond what the libraries take."""
 SURVIVED, KILLED, UNFIT = 0, 1, 77
 """How a fork ends; the last one: the mutant needs a fresh import."""
-
-
-class MutatedFinder:
-    """An import hook that gives one module its mutated source."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        self._name = ".".join((PACKAGE, *mutant.module.with_suffix("").parts)).removesuffix(".__init__")
-        self._path = str(ROOT / PACKAGE / mutant.module)
-        self._source = mutant.source
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
-        """Return the mutated module's spec, None for others."""
-        if name != self._name:
-            return None
-        return spec_from_file_location(name, self._path, loader=_Loader(name, self._path, self._source))
-
-
-class _Loader(SourceFileLoader):
-    def __init__(self, name: str, path: str, source: str) -> None:
-        super().__init__(name, path)
-        self._source = source
-
-    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002
-        return compile(self._source, self.path, "exec")
 
 
 class Recorder:
@@ -239,32 +213,6 @@ class Nursery:
 
         self.results = in_forks(self._mutants, work, self._jobs)
         return True
-
-
-def transplanted(mutant: Mutant, functions: list[FunctionType]) -> bool:
-    """Give the living function its mutated code; return whether that was possible."""
-    path = ROOT / PACKAGE / mutant.module
-    old, new = (_code_of(source, mutant.function.names) for source in (path.read_text(encoding="utf-8"), mutant.source))
-    living = [function for function in functions if function.__code__ == old]
-    if old is None or new is None or old == new or not living:
-        return False
-    try:
-        for function in living:
-            function.__code__ = new
-    except ValueError:  # other free variables
-        return False
-    return True
-
-
-def _code_of(source: str, names: tuple[str, ...]) -> CodeType | None:
-    """Return the code of a function or method, None if several have its name."""
-    code = compile(source, "", "exec", dont_inherit=True)
-    for name in names:
-        inner = [const for const in code.co_consts if isinstance(const, CodeType) and const.co_name == name]
-        if len(inner) != 1:
-            return None
-        code = inner[0]
-    return code
 
 
 def limit_resources() -> None:
