@@ -18,6 +18,7 @@ _IN, _BARE = frozenset(_EN["in_times"]), frozenset(_EN["bare_times"])
 _GROUP_ZH = regex(rf"(?:{either(_ZH['groups'])})$")
 _CHARGED = regex(r"多少钱|[免收]费|[票费价]|优惠|打?几折")
 """What may be charged differently for a group of persons."""
+_ASKS_HOW = regex(either(_ZH["asking"]))
 _YEAR = regex(r"(?:19|20)\d\d年?")
 _END = regex(r"[\s?.!]*\Z")
 
@@ -46,7 +47,8 @@ def _inserted(question: str, words: str) -> str | None:
     grouped = _GROUP_ZH.search(words) and _CHARGED.search(question) and not _GROUP_ZH.search(about.text)
     if not (is_time(words) or _YEAR.fullmatch(words) or grouped):
         return None
-    return f"{question[: about.start]}{words}{question[about.start :]}"
+    at = 0 if _ASKS_HOW.match(question[: about.start]) else about.start
+    return question[:at] + words + question[at:]
 
 
 def _owns(question: str, at: int) -> bool:

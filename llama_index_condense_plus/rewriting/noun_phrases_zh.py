@@ -65,7 +65,7 @@ def _phrases(text: str) -> Iterator[NounPhrase]:
     for match in [*_CUT.finditer(text), None]:
         stop = match.start() if match else len(text)
         if stop > at:
-            yield from _within(text[at:stop], at)
+            yield from sorted(_within(text[at:stop], at), key=lambda phrase: phrase.start)
         if match:
             at = match.end()
             title = _TITLE.match(match.group())

@@ -31,12 +31,36 @@ FLOORS = {
         "injection": 1,
         "join": 1,
     },
+    "further_conversations": {
+        "substitution": 19,
+        "time": 3,
+        "list": 2,
+        "topic": 6,
+        "preposition": 2,
+        "join": 4,
+        "condition": 4,
+        "courtesy": 2,
+        "names": 4,
+    },
+    "later_conversations": {
+        "substitution": 15,
+        "time": 2,
+        "list": 2,
+        "topic": 4,
+        "preposition": 2,
+        "join": 2,
+        "condition": 3,
+        "courtesy": 2,
+        "names": 3,
+    },
 }
 """Right rewrites of each kind that were reached; a change that loses one is no improvement of that kind.
 
-The held-out floors are what the rules reached when those cases were first asked.
+The held-out floors are what the rules reached when those cases were first asked. The further conversations were written
+before the kinds of place in the last question were told apart (16 of 47 right then), the later ones after most of that
+(13 of 36 before, 30 when they were first asked).
 """
-VARIED = ("reversal", "contentless", "substitution")
+VARIED = ("reversal", "contentless", "substitution", "time", "preposition", "condition", "courtesy")
 """Kinds that repeat the last question but for a word: as a model's output the guards take that for a repetition."""
 
 

@@ -41,6 +41,52 @@ PLANS = ["A方案和B方案哪个便宜？", "A方案便宜。"]
         (["Tell me about Marie Curie.", "A physicist."], "What was her work?", "What was Marie Curie's work?"),
         (["Tell me about the Beatles.", "A band."], "Who was their manager?", "Who was Beatles' manager?"),
         (["What is throat cancer?", "A kind of cancer."], "Is it treatable?", "Is throat cancer treatable?"),
+        (
+            ["公积金提取需要什么材料？", "身份证和银行卡。", "多久到账？", "三个工作日。"],
+            "可以异地办吗？",
+            "公积金可以异地办吗？",
+        ),
+        (
+            ["园林有哪些？", "1. 拙政园 2. 留园 3. 狮子林"],
+            "第二个门票多少钱？",
+            "留园门票多少钱？",
+        ),
+        (
+            ["What is a Roth IRA?", "A retirement account.", "Who can open one?", "Anyone."],
+            "what's the contribution limit?",
+            "What's the contribution limit of the Roth IRA?",
+        ),
+        (
+            ["Does the Pixel Watch 3 work with iPhone?", "No."],
+            "how heavy is it?",
+            "How heavy is the Pixel Watch 3?",
+        ),
+        (
+            ["Is the Samsung Galaxy S24 waterproof?", "Yes, IP68."],
+            "How heavy is it?",
+            "How heavy is the Samsung Galaxy S24?",
+        ),
+        (
+            ["How do I reset the Nest thermostat?", "Hold the ring."],
+            "Does it need wifi?",
+            "Does the Nest thermostat need wifi?",
+        ),
+        (
+            ["How does photosynthesis work in C4 plants?", "They concentrate CO2."],
+            "why is that better in hot climates",
+            "Why is photosynthesis in C4 plants better in hot climates",
+        ),
+        (
+            ["How long does shipping to Canada take?", "5 days."],
+            "and customs fees?",
+            "What are the customs fees of shipping to Canada?",
+        ),
+        (
+            ["How long does delivery take?", "5 days."],
+            "and gift cards?",
+            "How long does delivery take, and gift cards?",
+        ),
+        (["Who needs the flu vaccine?", "All."], "Is this vaccine free?", "Is the flu vaccine free?"),
     ],
 )
 def test_outcome_resolves(history: list[str], message: str, expected: str) -> None:
@@ -109,6 +155,17 @@ def test_rewrite_is_a_flow_that_asks_for_nothing() -> None:
     with pytest.raises(StopIteration) as stop:
         next(flow)
     assert stop.value.value == RuleOutcome("GTE-3000多重？")
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "topic"),
+    [
+        ("宁德时代的营收是多少？", "毛利率多高？", "宁德时代"),
+        ("How do I reset the Nest thermostat?", "does it need wifi?", "Nest thermostat"),
+    ],
+)
+def test_topic_query_names_things_whole(question: str, message: str, topic: str) -> None:
+    assert topic_query(build_window([("user", question)], HistorySettings()), message) == f"{topic} {message}"
 
 
 def test_topic_query_names_the_topic_before_the_asking_clause() -> None:

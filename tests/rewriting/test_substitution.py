@@ -20,11 +20,68 @@ from llama_index_condense_plus.rewriting.substitution import substituted
         ("大会议室能坐多少人？", "小的呢？", "小会议室能坐多少人？"),
         ("北辰能源2023年营收多少？", "净利润呢？", "北辰能源2023年净利润多少？"),
         ("《长夜》是谁写的？", "《海谣》呢？", "《海谣》是谁写的？"),
+        ("宁德时代的营收是多少？", "比亚迪呢？", "比亚迪的营收是多少？"),
+        ("药明康德的市盈率高吗？", "恒瑞医药呢？", "恒瑞医药的市盈率高吗？"),
+        ("周杰伦演唱会门票多少钱？", "林俊杰呢？", "林俊杰演唱会门票多少钱？"),
+        ("北京图书馆几点开门？", "上海呢？", "上海图书馆几点开门？"),
+        ("北京大学计算机系的分数线多少？", "清华呢？", "清华计算机系的分数线多少？"),
+        ("小米14的电池多大？", "华为P60呢？", "华为P60的电池多大？"),
+        ("杭州明天天气怎么样？", "后天呢？", "杭州后天天气怎么样？"),
+        ("健身房周三有课吗？", "那周日呢？", "健身房周日有课吗？"),
+        ("图书馆下午人多吗？", "上午呢？", "图书馆上午人多吗？"),
+        ("信用卡逾期一天会上征信吗？", "那逾期一周呢？", "信用卡逾期一周会上征信吗？"),
+        ("住宿两晚多少钱？", "三晚呢？", "住宿三晚多少钱？"),
+        ("孩子发烧38度怎么办？", "39度呢？", "孩子发烧39度怎么办？"),
+        ("星海轿车前驱版的油耗是多少？", "后驱版的呢？", "星海轿车后驱版的油耗是多少？"),
+        ("云雀音箱白色款有货吗？", "黑色款的呢？", "云雀音箱黑色款有货吗？"),
+        ("感冒了可以喝咖啡吗？", "绿茶呢？", "感冒了可以喝绿茶吗？"),
+        ("痛风患者能吃香菇吗？", "高血压患者呢？", "高血压患者能吃香菇吗？"),
+        ("红烧肉要放糖吗？", "盐呢？", "红烧肉要放盐吗？"),
+        ("成人票多少钱？", "儿童呢？", "儿童票多少钱？"),
+        ("羽毛球单打场地多宽？", "双打呢？", "羽毛球双打场地多宽？"),
+        (
+            "How much is the ticket to the Louvre?",
+            "And the Orsay museum?",
+            "How much is the ticket to the Orsay museum?",
+        ),
+        ("When is the entrance to Mosel Hall free?", "and the Old Mill?", "When is the entrance to the Old Mill free?"),
+        ("What does storage cost on AWS?", "and Azure?", "What does storage cost on Azure?"),
+        ("Is AWS cheaper than Azure?", "and Google Cloud?", "Is AWS cheaper than Google Cloud?"),
+        ("Is aspirin safe during pregnancy?", "And paracetamol?", "Is paracetamol safe during pregnancy?"),
+        ("Does the warranty cover water damage?", "And theft?", "Does the warranty cover theft?"),
+        ("What's the speed limit in villages?", "on highways?", "What's the speed limit on highways?"),
+        ("How long does shipping to Canada take?", "and customs fees?", None),
+        ("How long does delivery take?", "and import duties?", None),
         ("Can I rent skis here?", "The deposit?", None),
         ("方案A和方案B哪个好？", "优缺点呢？", None),
     ],
 )
 def test_substituted_replaces_the_counterpart(question: str, message: str, expected: str | None) -> None:
+    new = fragment(message)
+    assert new is not None
+    assert substituted(question, new) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "expected"),
+    [
+        ("How much is a ticket?", "And for kids?", "How much is a ticket for kids?"),
+        ("How much is a ticket?", "students?", "How much is a ticket for students?"),
+        ("Is the sauna open?", "on Sundays?", "Is the sauna open on Sundays?"),
+        ("Is the sauna open?", "Sundays?", "Is the sauna open on Sundays?"),
+        ("Is the sauna open?", "And in winter?", "Is the sauna open in winter?"),
+        ("Is the sauna open?", "tomorrow?", "Is the sauna open tomorrow?"),
+        ("Is parking free for residents?", "Visitors?", "Is parking free for visitors?"),
+        ("故宫门票多少钱？", "学生呢？", "学生故宫门票多少钱？"),
+        ("故宫几点开门？", "周末呢？", "周末故宫几点开门？"),
+        ("华为的营收是多少？", "2022年呢？", "2022年华为的营收是多少？"),
+        ("劳动合同怎么解除？", "试用期内呢？", "试用期内劳动合同怎么解除？"),
+        ("蔚蓝轿车多少钱？", "四驱版呢？", "蔚蓝轿车四驱版多少钱？"),
+        ("蔚蓝轿车的油耗是多少？", "四驱版呢？", "蔚蓝轿车四驱版的油耗是多少？"),
+        ("怎么退票？", "学生呢？", "学生怎么退票？"),
+    ],
+)
+def test_substituted_adds_what_takes_the_place_of_nothing(question: str, message: str, expected: str | None) -> None:
     new = fragment(message)
     assert new is not None
     assert substituted(question, new) == expected
