@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.text import has_han
-from llama_index_condense_plus.rewriting.counterparts_en import PLACED
+from llama_index_condense_plus.rewriting.counterparts_en import PLACED, is_group
 from llama_index_condense_plus.rewriting.counterparts_zh import is_time
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.fragments import VERSION, Fragment
@@ -13,7 +12,6 @@ from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, subje
 from llama_index_condense_plus.rewriting.phrase import decapitalised
 
 _EN, _ZH = follow_up_words("en"), follow_up_words("zh")
-_GROUPS = frozenset(_EN["groups"]) | frozenset(_EN["persons"])
 _IN, _BARE = frozenset(_EN["in_times"]), frozenset(_EN["bare_times"])
 _GROUP_ZH = regex(rf"(?:{either(_ZH['groups'])})$")
 _CHARGED = regex(r"多少钱|[免收]费|[票费价]|优惠|打?几折")
@@ -68,10 +66,5 @@ def _adverbial(question: str, new: Fragment) -> str:
     if (probe and probe[0].kind == "time") or _YEAR.fullmatch(new.new):
         lead = "" if last in _BARE else "in " if last in _IN or last.isdigit() else "on "
         return lead + phrase
-    grouped = any(_is_group(p.text) for p in noun_phrases(question))
-    return f"for {decapitalised(phrase)}" if _is_group(new.new) and not new.article and not grouped else ""
-
-
-def _is_group(words: str) -> bool:
-    last = words.rsplit(maxsplit=1)[-1].lower()
-    return last in _GROUPS or singular(last) in _GROUPS
+    grouped = any(is_group(p.text) for p in noun_phrases(question))
+    return f"for {decapitalised(phrase)}" if is_group(new.new) and not new.article and not grouped else ""

@@ -16,6 +16,8 @@ _WORDS = follow_up_words("en")
 _ATTRIBUTES = ATTRIBUTES_EN | frozenset(_WORDS["attributes"])
 _AND_AFTER = regex(r" (?:and|or) ")
 _AND_BEFORE = regex(r" (?:and|or) (?:the |an? )?\Z")
+_GROUPS = frozenset(_WORDS["groups"]) | frozenset(_WORDS["persons"])
+_POSSESSIVE = regex(r"['’]s\b")
 _LAST_WORD = regex(r"(\w+) \Z")
 _PREPOSITIONS = frozenset(_WORDS["prepositions"])
 _ADVERBIAL = frozenset({"during", "before", "after", "without", "within", "by", "as"})
@@ -35,7 +37,8 @@ def english_counterparts(question: str, new: Fragment) -> list[Scored]:
         if (old.kind if old.kind in _UNPLACED else "") != kind or _coordinated(question, old):
             continue
         led_by = preposition(question, old)
-        if not kind and _led_otherwise(new, led_by):
+        owner = bool(_POSSESSIVE.match(question, old.end)) and not new.proper
+        if owner or (not kind and _led_otherwise(new, old, led_by)):
             continue
         found.extend(_modified(old, new) if new.modifier else _scored(old, new, index, led_by))
     return found
@@ -44,6 +47,12 @@ def english_counterparts(question: str, new: Fragment) -> list[Scored]:
 def is_english_attribute(words: str) -> bool:
     """Return True for words that end in a noun which belongs to something: "the contribution limit"."""
     return singular(words.rsplit(maxsplit=1)[-1].lower()) in _ATTRIBUTES
+
+
+def is_group(words: str) -> bool:
+    """Return True for words for a group of persons: "kids", "new customers"."""
+    last = words.rsplit(maxsplit=1)[-1].lower()
+    return last in _GROUPS or singular(last) in _GROUPS
 
 
 def preposition(question: str, phrase: NounPhrase) -> str:
@@ -57,11 +66,13 @@ def preposition(question: str, phrase: NounPhrase) -> str:
     return match.group(1).lower() if match and match.group(1).lower() in _PREPOSITIONS else ""
 
 
-def _led_otherwise(new: Fragment, led_by: str) -> bool:
+def _led_otherwise(new: Fragment, old: NounPhrase, led_by: str) -> bool:
     """Return True for "for kids", which is nothing that "a ticket" could be, and "on Christmas Eve", none for "we"."""
     if not new.preposition or _same_place(new.preposition, led_by):
         return False
-    return not new.proper or (new.preposition in PLACED and not led_by)
+    if new.proper:
+        return new.preposition in PLACED and not led_by
+    return is_group(new.new) or bool(new.article) or old.before != led_by or not led_by  # "for design": "in biology"
 
 
 def _same_place(one: str, other: str) -> bool:
