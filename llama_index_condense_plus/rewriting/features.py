@@ -194,8 +194,9 @@ def _noun_phrases(reading: Reading, seen: Sequence[int]) -> Iterator[Part]:
     """Look at English noun phrases with an article."""
     first, last = reading.clause
     classes, words = reading.classes, reading.words
-    near = words[first : min(last, first + MAX_WORDS)]
-    for index in [first + at for at, word in enumerate(near) if word in ARTICLES]:
+    for index in range(first, min(last, first + MAX_WORDS)):
+        if words[index] not in ARTICLES:
+            continue
         end = index + 1
         while end < last and classes[end] in CLASSED:
             end += 1

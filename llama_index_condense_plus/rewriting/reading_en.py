@@ -79,14 +79,11 @@ class EnglishReader:
         tokens = tokenize(text)
         written, starts, tags = zip(*tokens, strict=True)
         known = map(self._words.__getitem__, zip(written, tags, strict=True))
-        lower, bare, forms, rarity, as_names, initials, capitals, pronouns = zip(*known, strict=True)
-        classes = list(bare)
+        columns = map(list, zip(*known, strict=True))
+        lower, classes, forms, rarity, as_names, initials, capitals, pronouns = columns
         quoted = _quoted(tokens, text)
-        named = _named(bare, lower, _telling(capitals, initials), quoted)
-        if named:
-            forms, rarity = list(forms), list(rarity)
-            for index in named:
-                classes[index], forms[index], rarity[index] = as_names[index]
+        for index in _named(classes, lower, _telling(capitals, initials), quoted):
+            classes[index], forms[index], rarity[index] = as_names[index]
         first, last = asking_span(text)
         clause = bisect_left(starts, first), bisect_left(starts, last)
         hits = self._book.find(lower)
@@ -94,16 +91,9 @@ class EnglishReader:
             hits = [hit for hit in hits if hit[1] not in quoted]
         signs = Signs()
         if True in pronouns:
-            masked = _masked(hits, written, lower) | quoted
-            for index in [index for index, is_pronoun in enumerate(pronouns) if is_pronoun and index not in masked]:
-                if classes[index] == NAME:
-                    continue
-                if refers(index, lower, classes):
-                    classes[index] = PRONOUN
-                    is_bound = has_antecedent(index, lower, classes)
-                    signs.refer(written[index], starts[index], bound=is_bound, asked=clause[0] <= index < clause[1])
-                elif lower[index] in ("it", "it's"):
-                    signs.note("empty_reference", written[index], starts[index])
+            masked = quoted | _masked(hits, written, lower)
+            sought = [index for index, found in enumerate(pronouns) if found and index not in masked]
+            _note_pronouns(signs, sought, tokens, lower, classes, clause)
         _note_phrases(signs, hits, tokens, classes, text)
         return Reading(
             language="en",
@@ -216,6 +206,27 @@ def _masked(hits: Sequence[Hit], written: Sequence[str], lower: Sequence[str]) -
         if kind == "not_pronoun" and not (written[start] == "it" and start and lower[start - 1] in AUXILIARIES):
             found.update(range(start, end))
     return frozenset(found)
+
+
+def _note_pronouns(
+    signs: Signs,
+    sought: Sequence[int],
+    tokens: Sequence[Token],
+    lower: Sequence[str],
+    classes: list[str],
+    clause: tuple[int, int],
+) -> None:
+    """Add what pronouns say, and mark them among the classes."""
+    for index in sought:
+        if classes[index] == NAME:
+            continue
+        written, start, _ = tokens[index]
+        if refers(index, lower, classes):
+            classes[index] = PRONOUN
+            is_bound = has_antecedent(index, lower, classes)
+            signs.refer(written, start, bound=is_bound, asked=clause[0] <= index < clause[1])
+        elif lower[index] in ("it", "it's"):
+            signs.note("empty_reference", written, start)
 
 
 def _note_phrases(

@@ -65,7 +65,9 @@ class SmallTalk:
     def _may_begin(self, folded: str) -> bool:
         """Return False for most messages: their first unit begins nothing that is looked for here."""
         first = _UNITS.search(folded.replace("_", " ")) if self._by_word else _CHARACTER.search(folded)
-        return bool(first) and (first[0] in self._lengths or (self._by_word and first[0] in self._fillers))
+        if first is None:
+            return False
+        return first[0] in self._lengths or (self._by_word and first[0] in self._fillers)
 
     def _ends(self, clauses: Sequence[Sequence[str]]) -> bool:
         """Return True if every clause is small talk, thanks or a remark, and not all are remarks."""
