@@ -80,7 +80,7 @@ def subquestions(query: str) -> list[str]:
 
 def _without_lead(words: str) -> str:
     stripped = words.strip()
-    while (shorter := _LEAD.sub("", stripped, count=1).strip()) != stripped:
+    while (shorter := _LEAD.sub("", stripped).strip()) != stripped:
         stripped = shorter
     return stripped
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.schema import QueryBundle
 
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import PlannedQuery, QueryPlan, QueryRole, RewriteResult, RewriteStatus
+from tests.modes import PATIENCE
 from tests.retrieval.parts import FakeRetriever, node, window
 
 PLAN = QueryPlan((PlannedQuery("rewritten", QueryRole.REWRITTEN), PlannedQuery("original", QueryRole.ORIGINAL, 0.5)))
@@ -112,3 +115,29 @@ def test_retriever_takes_all_that_a_search_of_its_own_brings(retrieve):
     seen = []
     retrieve(PlanRetriever(base, plan=PLAN, observe=seen.append))
     assert [len(ranked.nodes) for ranked in seen[0]] == [9, 9]
+
+
+def test_retriever_gives_the_reserve_a_deadline_too(retrieve):
+    released = threading.Event()
+
+    def answer(words):
+        if words == "variant":
+            released.wait(20)
+        return []
+
+    seen = []
+    plan = QueryPlan(ONE.queries, reserve=(PlannedQuery("variant", QueryRole.VARIANT),))
+    settings = CondensePlusSettings(retrieval={"timeout_s": 0.2 * PATIENCE})
+    try:
+        retrieve(PlanRetriever(FakeRetriever(answer), plan=plan, settings=settings, observe=seen.append))
+    finally:
+        released.set()
+    assert [ranked.error for ranked in seen[0]] == ["", "TimeoutError"]
+
+
+def test_retriever_tells_its_callbacks_of_the_whole_retrieval(retrieve):
+    heard = LlamaDebugHandler(print_trace_on_end=False)
+    base = FakeRetriever(lambda words: [node(words, 1.0)])
+    retrieve(PlanRetriever(base, plan=PLAN, callback_manager=CallbackManager([heard])))
+    ((_, end),) = heard.get_event_pairs(CBEventType.RETRIEVE)
+    assert [found.node_id for found in end.payload["nodes"]] == ["rewritten"]

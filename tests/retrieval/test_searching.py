@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -175,3 +177,13 @@ async def test_aretrieve_uses_the_async_side_on_the_loop() -> None:
     retriever = Both(echo)
     await aretrieve(retriever, QueryBundle("a"))
     assert retriever.threads == {threading.current_thread().name}
+
+
+@pytest.mark.parametrize("words", [["a"], ["a", "b"], ["bad"], ["bad", "a"]])
+def test_search_measures_from_the_start_of_each_retrieval(
+    found: Search, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    ticks = itertools.count(1_000)
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
+    lists = found([job(text, FakeRetriever(echo)) for text in words])
+    assert all(0 < one.elapsed_s < 900 for one in lists)  # ticks since its start, not since the clock's
