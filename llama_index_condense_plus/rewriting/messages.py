@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
+from llama_index_condense_plus.languages.instructions import INSTRUCTION
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import FEW, LONG_CHARS
 from llama_index_condense_plus.types import WindowMessage
@@ -27,28 +28,21 @@ _ENUM_ROLES = {role: _ROLES.get(role.value, "") for role in MessageRole}
 
 _THINK = regex(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _MEMORY = regex(r"<memory>(.*?)</memory>", re.DOTALL)
+_MEMORY_END = "</memory>"
 _MEMORY_TAG = regex(r"</?[\w-]+>")
 _CODE = regex(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 _CITATION = regex(
-    r"\s?(?:\[\^?\d{1,3}(?:\s*[,，–-]\s*\d{1,3})*\]|【\d{1,3}(?:†[^】]*)?】|\[(?:citation|来源|source)[:：]?\s*\d+\]"
+    r"\s?(?:\[\^?\d{1,3}(?:\s*[,，–-]\s*\d{1,3})*\]|【\d{1,3}(?:†[^【】]*)?】|\[(?:citation|来源|source)[:：]?\s*\d+\]"
     r"|<sup>\[?\d{1,3}\]?</sup>)(?!\()",
     re.IGNORECASE,
 )
-_DATA_IMAGE = regex(r"!\[([^\]]*)\]\((?:data:[^)]*|[^)]*)\)")
+_IMAGE = regex(r"!\[([^\[\]]*)\]\([^)]*\)")
 _SPACES = regex(r"[^\S\n]+")
 _BLANK_LINES = regex(r"\s*\n\s*\n\s*")
 _CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
 
 _NO_ANSWER = frozenset({"empty response", "none", "null", "nan"})
 """LlamaIndex's fixed answer for no nodes, and what str() makes of nothing."""
-
-_INSTRUCTION = regex(
-    r"\s*(?:#.*\n\s*)?(?:you(?:'re| are| will| must| should)\b|(?:act as|answer|always|never|please|respond|do not)\b"
-    r"|your (?:task|name|role|job)\b|use the following\b|context information\b"
-    r"|你(?:是|叫|将|要|需|必须|应|的(?:任务|角色|名字|职责))|您是|请|作为|扮演|回答时|假设你|根据(?:以下|下面))",
-    re.IGNORECASE,
-)
-"""How a system prompt begins; a system message that does not is taken for the memory's summary."""
 
 
 def role_and_text(message: ChatMessage | tuple[str, str | None]) -> tuple[str, str]:
@@ -94,14 +88,13 @@ def rounds(messages: Sequence[WindowMessage]) -> list[list[WindowMessage]]:
 def _usable(role: str, raw: str) -> tuple[WindowMessage | None, str]:
     if not role or not raw:
         return None, ""
-    summary = "\n".join(_tidy(_MEMORY_TAG.sub("", block)) for block in _MEMORY.findall(raw))
-    text = _MEMORY.sub("", raw) if summary else raw
+    text, summary = _without_memory(raw)
     if role == "system":
-        if not summary and not _INSTRUCTION.match(text):
+        if not summary and not _is_instruction(text):
             summary = _tidy(text)
         return None, summary
     text = _THINK.sub("", text) if "<" in text else text
-    text = _DATA_IMAGE.sub(r"\1", text) if "![" in text else text
+    text = _without_images(text) if "![" in text else text
     if role == "assistant":
         text = "".join(part if part.startswith("`") else _CITATION.sub("", part) for part in _CODE.split(text))
     text = _tidy(text)
@@ -111,6 +104,30 @@ def _usable(role: str, raw: str) -> tuple[WindowMessage | None, str]:
 
 
 _usable_long = lru_cache(maxsize=FEW)(_usable.__wrapped__)
+
+
+def _without_memory(text: str) -> tuple[str, str]:
+    """Return a text without the blocks that the memory put in, and the summary in them."""
+    told, end, rest = text.rpartition(_MEMORY_END)  # behind the last end no block ends: looking for one takes long
+    if not end:
+        return text, ""
+    told += end
+    summary = "\n".join(_tidy(_MEMORY_TAG.sub("", block)) for block in _MEMORY.findall(told))
+    return (_MEMORY.sub("", told) + rest if summary else text), summary
+
+
+def _without_images(text: str) -> str:
+    """Return a text with images replaced by what is written for them."""
+    told, end, rest = text.rpartition(")")  # as above
+    return _IMAGE.sub(r"\1", told + end) + rest
+
+
+def _is_instruction(text: str) -> bool:
+    """Return True if a text begins as a system prompt does, under a heading or not."""
+    begun = text.lstrip()
+    if begun.startswith("#"):
+        begun = begun.partition("\n")[2].lstrip()
+    return INSTRUCTION.match(begun) is not None
 
 
 def _tidy(text: str) -> str:

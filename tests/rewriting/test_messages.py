@@ -85,6 +85,30 @@ def test_spoken_takes_a_memory_block_out_of_any_message(role: str) -> None:
     assert [m.full_text for m in messages if m] == ([] if role == "system" else ["You are kind."])
 
 
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ("<memory>tea", "<memory>tea"),
+        ("<memory>tea</memory>hi <memory>", "hi <memory>"),
+        ("hi</memory>", "hi</memory>"),
+        ("![a](data:x)b ![c](", "ab ![c]("),
+        ("![a ![b](u)", "![a b"),
+    ],
+)
+def test_spoken_leaves_what_is_not_closed(raw: str, said: str) -> None:
+    assert words(("user", raw)) == [said]
+
+
+@pytest.mark.parametrize("text", ["# Role\n\nYou are a clerk.", "\n 你是客服。", "## 任务\n请回答"])
+def test_spoken_drops_system_prompts_under_a_heading(text: str) -> None:
+    assert spoken([("system", text)])[1] == ""
+
+
+@pytest.mark.parametrize("text", ["# You are here", "They said: you are kind."])
+def test_spoken_takes_what_only_mentions_instructions_for_a_summary(text: str) -> None:
+    assert spoken([("system", text)])[1] == text
+
+
 def test_spoken_keeps_positions() -> None:
     messages, _ = spoken([("user", "a"), ("tool", "b"), ("assistant", "c")])
     assert [m is None for m in messages] == [False, True, False]
