@@ -193,7 +193,7 @@ def _with_subject(names: Ranked, about: NounPhrase, rounds: Sequence[Standing], 
         weighed.append((replace(entity, text=about.text) if _is_part(entity, about.text) else entity, score))
     if _is_asked_name(about, rounds[-1]):
         weighed = _with_name_first(weighed, about)
-    weighed.sort(key=lambda pair: -pair[1])
+    weighed = _distinct(sorted(weighed, key=lambda pair: -pair[1]))
     held = any(fold(about.text) in fold(e.text) for e, _ in weighed)
     if not held and (not weighed or (fold(weighed[0][0].text) not in said and not _strong(weighed[0][0]))):
         kind = "name" if _may_be_person(about) else "term"
@@ -211,10 +211,16 @@ def _with_name_first(weighed: Ranked, about: NounPhrase) -> Ranked:
     return [(Entity(about.text, "name", about.start), SUBJECT * best), *rest]
 
 
+def _distinct(ranked: Ranked) -> Ranked:
+    """Return each name once, where it stands first."""
+    return list({fold(entity.text): (entity, score) for entity, score in reversed(ranked)}.values())[::-1]
+
+
 def _is_asked_name(about: NounPhrase, last: Standing) -> bool:
     """Return True for an English name that a question was about, with the common nouns after it."""
     words = about.text.split()
-    return words[0][0].isupper() and "'" not in about.text and "?" in last.text and not has_han(about.text)
+    said_so = last.whole and "?" in last.text
+    return said_so and words[0][0].isupper() and "'" not in about.text and not has_han(about.text)
 
 
 def _strong(entity: Entity) -> bool:

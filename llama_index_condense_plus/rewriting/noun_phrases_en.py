@@ -39,8 +39,8 @@ def english_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
         asked = not _AUXILIARIES.isdisjoint(lower[max(0, index - 2) : index])
         while end < len(words) and _content(words[end][0], lower[end]) and _adjacent(text, words, index, end):
             end += 1
-        if asked:  # "Does the Volta 5 | support fast charging?"
-            end = next((i for i in range(end - 2, index, -1) if _is_verb(words[i][0])), end)
+        if asked:
+            end = _verb_at(words, lower, index, end)
         if end > index:
             first, last = _trimmed(words, lower, index, end)
             found.extend(_split(text, words, lower, first, last))
@@ -53,8 +53,24 @@ def _content(word: str, lower: str) -> bool:
     return word[0].isalnum() and (lower not in STOP or word == "May") and _CONTRACTED.sub("", lower) not in _CONTRACTING
 
 
-def _is_verb(word: str) -> bool:
-    return word.islower() and word in _PREDICATES
+def _verb_at(words: list[tuple[str, int]], lower: list[str], first: int, end: int) -> int:
+    """Return where the verb of a question stands in a run of its content words, or the end of the run.
+
+    It is a word that often is a verb ("Does the Volta 5 | support fast charging?"), or, with no verb after the run, what
+    follows a name ("Why did Dali | choose surrealism?"), or its noun ("Does the Acme blender | crush cubed ice?").
+    """
+    for index in range(end - 2, first, -1):
+        if words[index][0].islower() and lower[index] in _PREDICATES:
+            return index
+    follows = lower[end] if end < len(lower) else "?"
+    ends = not follows[0].isalnum() or follows in _PREPOSITIONS or follows in ARTICLES
+    small = [i for i in range(first, end) if words[i][0].islower()]
+    if not small or small[0] == first or not words[first][0][0].isupper():
+        return end
+    if lower[small[0]].endswith("ly"):
+        return small[0]
+    noun = lower[first - 1] in ARTICLES and len(small) > 2  # noqa: PLR2004 - noun, verb, object
+    return small[noun] if ends else end
 
 
 def _adjacent(text: str, words: list[tuple[str, int]], first: int, at: int) -> bool:

@@ -144,7 +144,7 @@ def _names_topic(entity: Entity, clause: str) -> bool:
     """Return True for an entity with which a question is complete; "the contribution limit" asks: of what."""
     if entity.kind not in NAMING:
         return False
-    if entity.kind != "framed" or has_han(entity.text) or not is_attribute(entity.text):
+    if entity.kind != "framed" or not entity.text.islower() or not is_attribute(entity.text):
         return True
     return not clause[: entity.start].lower().endswith(" the ") or any(
         char.isalnum() for char in clause[entity.start + len(entity.text) :]
