@@ -87,6 +87,21 @@ class _Language:
         self.read = lru_cache(maxsize=MEMORY)(reader.read)
 
 
+_known: dict[int, _Language] = {}
+"""Prepared lexicons by their ids, which stay taken while a lexicon is here: a new engine knows the words at once."""
+LEXICONS = 64
+"""Prepared lexicons that are kept."""
+
+
+def _prepared(lexicon: Lexicon) -> _Language:
+    known = _known.get(id(lexicon))
+    if known is None:
+        if len(_known) >= LEXICONS:
+            _known.clear()
+        known = _known.setdefault(id(lexicon), _Language(lexicon))
+    return known
+
+
 def _phrasebook(lexicon: Lexicon) -> Phrasebook:
     return Phrasebook(
         {
@@ -184,7 +199,7 @@ class RuleTrigger:
     def _language(self, code: str) -> _Language:
         known = self._languages.get(code)
         if known is None:
-            known = self._languages.setdefault(code, _Language(lexicon_for(code, self._settings)))
+            known = self._languages.setdefault(code, _prepared(lexicon_for(code, self._settings)))
         return known
 
     def _rule(self, text: str, known: _Language, history: HistoryReading) -> TriggerDecision | None:

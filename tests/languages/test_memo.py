@@ -5,7 +5,12 @@ from llama_index_condense_plus.languages.memo import Memo
 
 def test_memo_makes_a_value_once() -> None:
     made: list[str] = []
-    memo: Memo[str, int] = Memo(lambda key: made.append(key) or len(key), 10)
+
+    def make(key: str) -> int:
+        made.append(key)
+        return len(key)
+
+    memo = Memo(make, 10)
     assert [memo["ab"], memo["ab"], memo["abc"]] == [2, 2, 3]
     assert made == ["ab", "abc"]
 
