@@ -198,7 +198,7 @@ def _worst(prepared: Sequence[Prepared], shifted: Sequence[float]) -> None:
 def _speed() -> None:
     """Time the default gate: new questions, repeated ones, and messages of doubled length."""
     table(
-        f"CPU time of a decision, {LENGTHS[0]} to {LENGTHS[-1]} characters after {MESSAGES} messages (limit 50 / 500 µs)",
+        f"CPU time of a decision on {LENGTHS[0]} to {LENGTHS[-1]} characters (limit 50 / 500 µs)",
         ["", "questions", "p50", "p99"],
         gate_rows(),
     )
