@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks._data import RESULTS, figure, table
-from benchmarks._gate_speed import LENGTHS, MESSAGES, gate_rows
+from benchmarks._gate_speed import LENGTHS, gate_rows
 from benchmarks._trigger_sets import SETS, labelled_turns
 from benchmarks.train_trigger import training_turns
 from llama_index_condense_plus.evaluation.train import (
