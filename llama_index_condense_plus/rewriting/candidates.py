@@ -15,6 +15,7 @@ from llama_index_condense_plus.rewriting.back_references import BackReference, r
 from llama_index_condense_plus.rewriting.choices import coordinated
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.counterparts_en import preposition
+from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
 from llama_index_condense_plus.rewriting.orders import without_orders
@@ -26,8 +27,12 @@ from llama_index_condense_plus.rewriting.standing import Standing, standing_ques
 from llama_index_condense_plus.rewriting.topics import since_topic_start
 from llama_index_condense_plus.types import Entity, HistoryWindow, WindowMessage
 
-_WAY = regex(r" (?:to|from)(?: the| an?)? ", re.IGNORECASE)
-_HOW = regex(r"(?:how|why) (?:do|does|did|is|are|was|were|can|could|would|should)\b(?! (?:i|we|you)\b)", re.IGNORECASE)
+_EN = follow_up_words("en")
+_WAY = regex(rf" (?:{either(_EN['ways'])})(?: the| an?)? ", re.IGNORECASE)
+_HOW = regex(
+    rf"(?:how|why) (?:{either([*_EN['auxiliaries'], *_EN['copulas']])})\b(?! (?:{either(_EN['subjects'])})\b)",
+    re.IGNORECASE,
+)
 Ranked = list[tuple[Entity, float]]
 """Entities with their salience, highest first."""
 

@@ -10,29 +10,29 @@ from llama_index_condense_plus.rewriting.follow_up_words import either, follow_u
 from llama_index_condense_plus.rewriting.fragments import fragment
 from llama_index_condense_plus.rewriting.phrase import decapitalised
 
-_ZH = follow_up_words("zh")
+_ZH, _EN = follow_up_words("zh"), follow_up_words("en")
+_DEFINITE = [word for word in _EN["articles"] if word not in ("a", "an")] + ["there"]
+_LEAD = rf"^(?:(?:{either(_EN['openers'])}),? )*"
 _CONDITION_ZH = regex(
     rf"^(?:那么?)?[，,]?(?P<words>(?:{either(_ZH['suppositions'])})[^，,。？?！!]{{1,30}}?)(?:的话)?"
     r"(?:呢|也一样吗|也是吗|也算吗|也行吗|也可以吗)[？?。]?\s*$"
 )
 _ASKING_ZH = regex(either(w for w in _ZH["asking"] if w not in ("呢", "有没有")))
 _CONDITION_EN = regex(
-    r"^(?:and |but |so |ok,? |also |what |what about |how about )*"
-    r"(?P<words>(?:(?:even|only|especially|just) (?:if|when|though|with|without|after|before|during|for|in|on|at)"
-    r"|if|unless|without|although) [^,?!]{2,80}?)\s*[?.!]*\s*$",
+    rf"{_LEAD}(?:what |what about |how about )?(?P<words>(?:(?:{either(_EN['limited'])}) (?:{either(_EN['limits'])})"
+    rf"|{either(_EN['suppositions'])}) [^,?!]{{2,80}}?)\s*[?.!]*\s*$",
     re.IGNORECASE,
 )
 _MAIN_CLAUSE = regex(
-    r"\b(?:can|could|do|does|did|is|are|was|were|will|would|should|may|must|has|have)"
-    r" (?:i|we|you|it|they|he|she|this|that|there|the|my|your)\b|\b(?:what|how|when|where|who|whom|which|why)\b",
+    rf"\b(?:{either([*_EN['auxiliaries'], *_EN['copulas']])})"
+    rf" (?:{either([*_EN['subjects'], *_DEFINITE])})\b|\b(?:{either(_EN['asking'])}|whom)\b",
     re.IGNORECASE,
 )
-_ANY = regex(r"^(?:and |but |so |also |ok,? )*(?P<words>any (?!idea|more\b)[\w'’ -]{2,40}?)\s*\?*\s*$", re.IGNORECASE)
+_ANY = regex(rf"{_LEAD}(?P<words>any (?!idea|more\b)[\w'’ -]{{2,40}}?)\s*\?*\s*$", re.IGNORECASE)
 _MAX_WORDS = 9
 """A longer condition is a question of its own."""
 _ADVERBIAL = regex(
-    r"^(?:and |but |so |also |ok,? )*"
-    r"(?P<words>(?:for|in|on|at|with|by|from|during|after|before|within|per) [^,?!]{2,60}?)\s*[?.!]*\s*$",
+    rf"{_LEAD}(?P<words>(?:{either(_EN['adverbials'])}) [^,?!]{{2,60}}?)\s*[?.!]*\s*$",
     re.IGNORECASE,
 )
 _END = regex(r"[\s。.？?！!，,；;]+$")

@@ -20,8 +20,8 @@ _GROUPS = frozenset(_WORDS["groups"]) | frozenset(_WORDS["persons"])
 _POSSESSIVE = regex(r"['’]s\b")
 _LAST_WORD = regex(r"(\w+) \Z")
 _PREPOSITIONS = frozenset(_WORDS["prepositions"])
-_ADVERBIAL = frozenset({"during", "before", "after", "without", "within", "by", "as"})
-PLACED = frozenset({"in", "at", "on", "near"})
+_ADVERBIAL = frozenset(_WORDS["adverbial"])
+PLACED = frozenset(_WORDS["placed"])
 """Prepositions of place and time that stand for each other: in July, on Sundays."""
 _NEAR = 12
 """Characters before a phrase that tell how it is joined to what is before it."""

@@ -1,4 +1,4 @@
-"""Leaving out thanks and greetings before a question: "Great, thanks! And the Heron?" asks about the Heron."""
+"""Telling thanks and greetings from the question after them: "Great, thanks! And the Heron?" asks about the Heron."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from functools import lru_cache
 
 from llama_index_condense_plus.languages import lexicon_for
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.rewriting.asking import asks
+from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.small_talk import SmallTalk
 
 _STOP = regex(r"[,，.。!！~～;；…\n]+\s*")
+_LAUGH = regex(either([*follow_up_words("zh")["laughs"], *follow_up_words("en")["laughs"]]))
 _MAX_CHARS = 60
 """Characters in which courtesy may stand before a question."""
 
@@ -30,6 +33,15 @@ def without_courtesy(message: str) -> str:
             break  # an answer is no courtesy
         start = stop.end()
     return message[start:] if talk.of(message[start:], asked=False) is None else message
+
+
+def only_small_talk(message: str) -> bool:
+    """Return True for thanks, laughter and the like that ask nothing."""
+    if asks(message):
+        return False
+    phrases = lexicon_for("zh" if has_han(message) else "en").small_talk
+    pieces = [piece.strip() for piece in _STOP.split(fold(message))]
+    return any(piece in phrases or _LAUGH.match(piece) for piece in pieces if piece)
 
 
 @lru_cache(maxsize=2)

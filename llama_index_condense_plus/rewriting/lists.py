@@ -22,7 +22,10 @@ _INLINE_MARKS = (
 )
 _ENUMERATION = regex(r"[^、，,。；;：:！!？?\n]{1,24}(?:、[^、，,。；;：:！!？?\n]{1,24}){1,}")
 _PHRASE = r"[\w'’.+#-]+(?: [\w'’.+#-]+){0,4}"
-_COMMA_SERIES = regex(rf"\b{_PHRASE}(?:, {_PHRASE})+,? (?:and|or) {_PHRASE}")
+_MAX_WORDS = 5
+"""Words of an item in a series with commas."""
+_SERIES_END = regex(rf"(?:{_PHRASE} )?(?:and|or) {_PHRASE}")
+_JOIN = regex(r"(?:^| )(?:and|or) ")
 _SERIES_TEXT = regex(r"[\w'’.+#, -]+")
 """A stretch of the characters that a series may hold."""
 _HAN_GLUE = regex(r"(?:以及|还有|和|与|及|或者?|或是)")
@@ -100,18 +103,22 @@ def _enumeration(text: str) -> tuple[str, ...]:
         parts[0] = _LEAD.sub("", parts[0])
         items = tuple(part.strip() for part in parts if part.strip())
         best = items if len(items) >= len(best) else best
-    for match in _comma_series(text):
-        parts = re.split(r",? (?:and|or) |, ", match.group())
-        items = tuple(part.strip() for part in parts if part.strip())
+    for items in _comma_series(text):
         best = items if len(items) >= len(best) else best
     return best if len(best) >= _MIN_ITEMS else ()
 
 
-def _comma_series(text: str) -> Iterator[re.Match[str]]:
-    """Yield "A, B and C"; what no "and" or "or" follows is not tried, for that takes the square of its length."""
+def _comma_series(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the items of "A, B and C", in one pass over the parts between commas."""
     for stretch in _SERIES_TEXT.finditer(text):
-        words = stretch.group()
-        last = max(words.rfind(" and "), words.rfind(" or "))
-        if last >= 0:
-            end = words.find(",", last + 1)
-            yield from _COMMA_SERIES.finditer(words if end < 0 else words[:end])
+        head: list[str] = []
+        for part in stretch.group().split(", "):
+            last = _SERIES_END.match(part)
+            least = 2 if last and _JOIN.match(part) else 1  # "A, B, and C", "A, B and C"
+            if last and len(head) >= least:
+                yield tuple(item for words in (*head, last.group()) for item in _JOIN.split(words) if item.strip())
+                head = []
+                continue
+            words = part.rpartition(",")[2].split(" ")
+            whole = len(words) <= _MAX_WORDS and "," not in part and all(words)
+            head = [*head, part] if whole else [" ".join(word for word in words[-_MAX_WORDS:] if word)]

@@ -13,17 +13,18 @@ from llama_index_condense_plus.rewriting.latin_names import STOP
 from llama_index_condense_plus.rewriting.phrase import NounPhrase
 
 _WORD = regex(r"\d[\d,.]*\d|[\w$€£][\w'’&.+#/-]*(?<![.'’/-])|[^\w\s]")
-_PREDICATES = frozenset(follow_up_words("en")["predicates"].split())
-_SUBJECTS = frozenset({"i", "we", "you", "they", "he", "she", "it", "to", "who"})
-_AUXILIARIES = frozenset({"do", "does", "did", "can", "could", "will", "would", "should", "may", "must"})
-_COPULAS = frozenset({"is", "are", "was", "were"})
-ARTICLES = frozenset({"the", "a", "an", "my", "your", "our", "this", "that", "their", "its", "his", "her"})
+_WORDS = follow_up_words("en")
+_PREDICATES = frozenset(_WORDS["predicates"].split())
+_SUBJECTS = frozenset(_WORDS["subjects"])
+_AUXILIARIES = frozenset(_WORDS["auxiliaries"])
+_COPULAS = frozenset(_WORDS["copulas"])
+ARTICLES = frozenset(_WORDS["articles"])
 """Words before a noun phrase that is spoken of again with "the"."""
-_PREPOSITIONS = frozenset(follow_up_words("en")["prepositions"])
-_TIMES = frozenset(follow_up_words("en")["times"])
+_PREPOSITIONS = frozenset(_WORDS["prepositions"])
+_TIMES = frozenset(_WORDS["times"])
 _CONTRACTED = regex(r"['’](?:s|re|ll|d|ve)$")
 _POSSESSIVE = regex(r"(?:['’]s|(?<=s)['’])$")
-_CONTRACTING = frozenset(follow_up_words("en")["contracting"])
+_CONTRACTING = frozenset(_WORDS["contracting"])
 _YEAR = regex(r"(?:19|20)\d\d$")
 
 
@@ -56,8 +57,8 @@ def _content(word: str, lower: str) -> bool:
 def _verb_at(words: list[tuple[str, int]], lower: list[str], first: int, end: int) -> int:
     """Return where the verb of a question stands in a run of its content words, or the end of the run.
 
-    It is a word that often is a verb ("Does the Volta 5 | support fast charging?"), or, with no verb after the run, what
-    follows a name ("Why did Dali | choose surrealism?"), or its noun ("Does the Acme blender | crush cubed ice?").
+    It is a word that often is a verb ("Does the Volta 5 | support fast charging?"), or, with no verb after the run,
+    what follows a name ("Why did Dali | choose surrealism?"), or its noun ("Does the Acme blender | crush cubed ice?").
     """
     for index in range(end - 2, first, -1):
         if words[index][0].islower() and lower[index] in _PREDICATES:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from llama_index_condense_plus.languages import lexicon_for
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
@@ -18,8 +17,9 @@ from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.comparisons import compared, with_other_side
 from llama_index_condense_plus.rewriting.conditions import conditioned
 from llama_index_condense_plus.rewriting.counterparts import is_attribute
-from llama_index_condense_plus.rewriting.courtesy import without_courtesy
+from llama_index_condense_plus.rewriting.courtesy import only_small_talk, without_courtesy
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
+from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.follow_ups import continued, is_contentless
 from llama_index_condense_plus.rewriting.fragments import fragment
 from llama_index_condense_plus.rewriting.full_names import with_full_names
@@ -35,15 +35,11 @@ NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place"
 _PAIR_WORDS = frozenset({"former", "latter", "前者", "后者"})
 """Ordinals of two things, which need no list."""
 _DECLINED = RuleOutcome(None)
-_PREPOSITION = regex(r"\b(?:from|to|in|at|near|around|into|over|of|about) \Z", re.IGNORECASE)
+_EN = follow_up_words("en")
+_PREPOSITION = regex(rf"\b(?:{either(_EN['before_there'])}) \Z", re.IGNORECASE)
 """What stands before "there": no preposition is added to it."""
-_GOING = regex(r"\b(?:get|go|going|come|travel|fly|drive|walk|back|way) \Z", re.IGNORECASE)
+_GOING = regex(rf"\b(?:{either(_EN['going'])}) \Z", re.IGNORECASE)
 """Words of going: after them "there" becomes "to" a place, after others "at" it."""
-_PIECES = regex(r"[,，.。!！~～;；]+")
-_LAUGH = regex(r"^(?:哈哈|呵呵|嘿嘿|haha|lol|wow)")
-_ASKS = regex(
-    r"[?？吗呢]|什么|怎么|多少|哪|几|谁|为何|\b(?:what|who|when|where|why|how|which|tell|show)\b", re.IGNORECASE
-)
 
 
 def topic_query(window: HistoryWindow, message: str, extractor: EntityExtractor | None = None) -> str | None:
@@ -81,7 +77,7 @@ class RuleRewriter:
         talk = Candidates(request.window, request.message, self._extractor)
         if request.decision.reason is TriggerReason.SLOT_FILLING:
             return RuleOutcome(f"{asking_clause(talk.last.text)} {request.message.strip()}" if talk.last else None)
-        if _only_small_talk(request.message):
+        if only_small_talk(request.message):
             return _DECLINED
         message = without_courtesy(request.message)
         if len(message) > MAX_CHARS["user"]:
@@ -164,15 +160,6 @@ def _varied(message: str, clause: str, talk: Candidates) -> str | None:
     if talk.last.whole and (is_contentless(message) or is_contentless(clause)):
         return continued(talk.last.text, asking_clause(message))
     return varied_question(message, talk.last) or conditioned(talk.last.text, message)
-
-
-def _only_small_talk(message: str) -> bool:
-    """Return True for thanks and the like that ask nothing."""
-    if _ASKS.search(message):
-        return False
-    small_talk = lexicon_for("zh" if has_han(message) else "en").small_talk
-    pieces = [piece.strip() for piece in _PIECES.split(fold(message))]
-    return any(piece in small_talk or _LAUGH.match(piece) for piece in pieces if piece)
 
 
 def _ordinal(clause: str, ordinals: Sequence[Reference], talk: Candidates) -> str | None:

@@ -9,11 +9,13 @@ from functools import lru_cache
 
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
+from llama_index_condense_plus.rewriting.asking import asks
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.conditions import conditioned
 from llama_index_condense_plus.rewriting.counterparts import is_attribute
 from llama_index_condense_plus.rewriting.counterparts_zh import has_latin
 from llama_index_condense_plus.rewriting.courtesy import without_courtesy
+from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.follow_ups import is_contentless, negated_question, reversed_question
 from llama_index_condense_plus.rewriting.fragments import fragment
 from llama_index_condense_plus.rewriting.joins import joined
@@ -28,15 +30,15 @@ MAX_CHARS = {"user": 1000, "assistant": 4000}
 """Characters of a message that are read, of both ends: no follow-up varies a longer question."""
 LOOK_BACK = 8
 """Questions of the user's that are read, the newest; and the first of all."""
-_ASKS = regex(r"[?？]|[吗呢]|什么|怎么|多少|哪")
+_ZH, _EN = follow_up_words("zh"), follow_up_words("en")
 _TAIL = 40
 """Characters at the end of an answer in which it asks back."""
 _PROPER = ("nr", "ns", "nt", "nz", "en")
 """How jieba's tags of names and of Latin words begin."""
-_MODAL = regex(r"(?:能|可以|能不能|可不可以|可否|需要|要不要|会不会|用不用)\Z")
+_MODAL = regex(rf"(?:{either(_ZH['modals'])})\Z")
 _OPENER = regex(
-    r"^(?:(?:那么?|而且|另外|还有(?![吗呢没别其什哪])|对了|不过|所以)[，,]?(?![里边些个儿位家款种座部])"
-    r"|(?:and|but|so|also|then|ok|okay)\b,?(?! about))\s*",
+    rf"^(?:(?:{either(_ZH['openers'])})[，,]?(?![里边些个儿位家款种座部吗呢没别其什哪])"
+    rf"|(?:{either(_EN['openers'])})\b,?(?! about))\s*",
     re.IGNORECASE,
 )
 
@@ -97,7 +99,7 @@ def _asked(text: str) -> str:
 def _completed(text: str, answer: str, before: Standing) -> Standing:
     text = without_courtesy(text)
     clause = without_opener(asking_clause(text))
-    if is_contentless(clause) or (_ASKS.search(before.answer[-_TAIL:]) and not _ASKS.search(text)):
+    if is_contentless(clause) or (asks(before.answer[-_TAIL:]) and not asks(text)):
         return Standing(before.text, answer, before.whole)
     varied = varied_question(text, before)
     if varied:

@@ -12,10 +12,10 @@ from llama_index_condense_plus.rewriting.counterparts_en import PLACED
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.fragments import BRACKETS, Fragment
 
+_EN = follow_up_words("en")
 _ARTICLE = regex(r"\b(?:(?P<the>the)|an?) \Z", re.IGNORECASE)
 _TAKES_ARTICLE = regex(
-    rf"\b(?:{either(follow_up_words('en')['prepositions'])}|is|are|was|were|do|does|did|can|could|will|would) \Z",
-    re.IGNORECASE,
+    rf"\b(?:{either([*_EN['prepositions'], *_EN['auxiliaries'], *_EN['copulas']])}) \Z", re.IGNORECASE
 )
 """Words after which a name may have an article that the name before it had not."""
 _PLACE = regex(rf"\b({either(PLACED)}) (?:the |an? )?\Z", re.IGNORECASE)
