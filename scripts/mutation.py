@@ -37,7 +37,7 @@ import pytest
 from mutants import PACKAGE, ROOT, Mutant, MutatedFinder, places, transplanted
 
 FOLDERS = ("retrieval", "rewriting")
-CPU_LIMIT_S = 120
+CPU_LIMIT_S = 60
 WALL_LIMIT_S = 1200
 """Mutants that take longer hang; the second one is wide, for the machine may be busy."""
 PATIENCE = "10"

@@ -87,6 +87,7 @@ def test_apply_reads_texts_too_long_to_be_segmented() -> None:
         ({"小蓝": "GTE-3000 小蓝"}, "小蓝和GTE-3000 小蓝", "GTE-3000 小蓝和GTE-3000 小蓝"),
         ({"a": "x a y a"}, "x a y a and a", "x a y a and x a y a"),  # wherever the alias stands in its name
         ({"gw": "G"}, "gw_x gw-x x.gw gw.x gw's", "gw_x gw-x x.gw gw.x gw's"),
+        ({"gw": "G"}, "a b-gw or gw-b a", "a b-gw or gw-b a"),
         ({"gw": "G"}, "gw' .gw gw.", "G' .G G."),
         ({"Ｇ Ｗ": "G"}, "g w or g\u3000w", "G or G"),
         ({"小蓝": " G "}, "小蓝GW 大小蓝 x小蓝x", "GGW 大G xGx"),

@@ -196,3 +196,13 @@ def test_cache_key_tells_roles_words_and_word_lists_apart() -> None:
     assert cache_key("p", "m", CondensePlusSettings(cache={"namespace": "t"}), "") == cache_key(
         "p", "m", CondensePlusSettings()
     )
+
+
+async def test_kvstore_cache_keeps_text_and_end_in_a_collection_of_its_own() -> None:
+    store, clock = SimpleKVStore(), Clock()
+    clock.now = 5.0
+    cache = KVStoreRewriteCache(store, ttl_s=10, clock=clock)
+    cache.set("a", "1")
+    await cache.aset("b", "2")
+    held = store.get_all(collection="condense_plus_rewrites")
+    assert held == {"a": {"text": "1", "expires": 15.0}, "b": {"text": "2", "expires": 15.0}}

@@ -116,6 +116,7 @@ def test_lac_tags_are_kinds(tag: str, kind: str) -> None:
 def test_marked_titles_win_over_a_models_names_and_these_over_terms() -> None:
     model = Tagged(("霸王", "PER"), ("陈凯歌", "PER"))
     assert found(LacEntityExtractor(model), "《霸王别姬》陈凯歌") == [("霸王别姬", "title", 1), ("陈凯歌", "person", 6)]
+    assert found(LacEntityExtractor(Tagged(("config", "ORG"))), "看 config.yaml") == [("config.yaml", "code", 2)]
     overlapping = Tagged(("陈凯歌的", "ORG"), ("歌的", "PER"))
     assert found(LacEntityExtractor(overlapping), "陈凯歌的")[0] == ("陈凯歌的", "organisation", 0)
     assert len(found(LacEntityExtractor(overlapping), "陈凯歌的")) == 1

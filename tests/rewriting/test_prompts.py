@@ -65,7 +65,8 @@ def test_build_prompt_asks_in_english_for_other_languages() -> None:
     assert "Rewrite the user's last message" in text
     assert "in the language of the last message" in text
     assert "in the language of the last message (French)" in prompt("Combien ?", "fr")
-    assert "in the language of the last message" not in prompt("how much?", "en")
+    for language in ("en", "und"):
+        assert "in the language of the last message" not in prompt("how much?", language)
 
 
 def test_build_prompt_gives_the_date_only_for_relative_time() -> None:
