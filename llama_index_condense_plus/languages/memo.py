@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from collections.abc import Hashable
+from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 LONGEST_WORD = 64
-"""Characters of the longest word that is worth remembering: none is longer, hostile text is."""
+"""Characters of the longest word that is worth keeping: no word is longer, hostile text is."""
 
 
-class Memo(dict[K, V], Generic[K, V]):
-    """A dictionary that makes what it lacks, and begins anew when it is full; safe to share between threads.
+class Memo(dict[K, V]):
+    """A dictionary that begins anew when it is full; safe to share between threads.
 
-    Quicker than ``lru_cache``, which keeps an order besides.
+    Quicker to ask than ``lru_cache``, which keeps an order besides.
 
     Args:
-        make: makes the value of a key.
         limit: keys that are kept at most.
-        keeps: whether a key is worth keeping; all are by default.
     """
 
-    def __init__(self, make: Callable[[K], V], limit: int, keeps: Callable[[K], bool] | None = None) -> None:
+    def __init__(self, limit: int) -> None:
         super().__init__()
-        self._make = make
         self._limit = limit
-        self._keeps = keeps
 
-    def __missing__(self, key: K) -> V:
-        value = self._make(key)
-        if self._keeps is None or self._keeps(key):
+    def keep(self, key: K, value: V) -> V:
+        """Keep a value unless its key is a very long word, and return it."""
+        if not isinstance(key, str) or len(key) <= LONGEST_WORD:
             if len(self) >= self._limit:
                 self.clear()
             self[key] = value

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.languages.memo import Memo
 from llama_index_condense_plus.rewriting.feature_names import Found, Part, names
 
 PARTS = 32_768
@@ -59,7 +60,7 @@ class Scorer:
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-class _Sums(dict[Part, float]):
+class _Sums(Memo[Part, float]):
     """What parts of messages add to a language's sum, each reckoned when it is first met.
 
     Args:
@@ -67,16 +68,12 @@ class _Sums(dict[Part, float]):
     """
 
     def __init__(self, weights: Mapping[str, float]) -> None:
-        super().__init__()
+        super().__init__(PARTS)
         self._weights = weights
         self._offset = weights.get("", 0.0)
 
     def __missing__(self, part: Part) -> float:
-        if len(self) >= PARTS:
-            self.clear()
-        weights = self._weights
-        added = self[part] = math.fsum(weights.get(name, 0.0) for name in names(part))
-        return added
+        return self.keep(part, math.fsum(self._weights.get(name, 0.0) for name in names(part)))
 
     def of(self, found: Found) -> float:
         """Return the sum of a message's features."""
@@ -91,11 +88,12 @@ def read_model(text: str) -> LinearModel:
     Raises:
         ConfigurationError: the text is no such model.
     """
+    shared: dict[int, float] = {}  # few weights differ: together they take less memory and are found sooner
     try:
         values = json.loads(text)
         return LinearModel(
             {
-                str(language): {str(name): weight / 1000 for name, weight in weights.items()}
+                str(language): {str(name): shared.setdefault(weight, weight / 1000) for name, weight in weights.items()}
                 for language, weights in values.items()
             }
         )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
 from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.en_grammar import AUXILIARIES, FIRST_PERSON, ORDINALS, WH
-from llama_index_condense_plus.languages.memo import LONGEST_WORD, Memo
+from llama_index_condense_plus.languages.memo import Memo
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.text import Token, tokenize
@@ -51,8 +51,10 @@ class _Word(NamedTuple):
     """Without plural ending if it may be a noun."""
     rarity: int
     """How rare it is if it may be a noun, else 0."""
-    as_name: tuple[str, str, int]
-    """Class, form and rarity where it is a name."""
+    name: str
+    """Without plural ending, as it is where it is a name."""
+    name_rarity: int
+    """How rare it is there."""
     initial: str
     """``SMALL`` or ``LARGE`` for a word of more than one letter."""
     is_capital: bool
@@ -72,18 +74,18 @@ class EnglishReader:
     def __init__(self, lexicon: Lexicon, book: Phrasebook) -> None:
         self._lexicon = lexicon
         self._book = book
-        self._words = Memo(self._word, WORDS, lambda key: len(key[0]) <= LONGEST_WORD)
+        self._words: Memo[str, _Word] = Memo(WORDS)
 
     def read(self, text: str) -> Reading:
         """Read a message, clipped, that is not blank."""
         tokens = tokenize(text)
-        written, starts, tags = zip(*tokens, strict=True)
-        known = map(self._words.__getitem__, zip(written, tags, strict=True))
+        starts = tuple([token.start for token in tokens])
+        known = [self._words.get(word) or self._learned(word, tag) for word, _, tag in tokens]
         columns = map(list, zip(*known, strict=True))
-        lower, classes, forms, rarity, as_names, initials, capitals, pronouns = columns
+        lower, classes, forms, rarity, names, name_rarity, initials, capitals, pronouns = columns
         quoted = _quoted(tokens, text)
         for index in _named(classes, lower, _telling(capitals, initials), quoted):
-            classes[index], forms[index], rarity[index] = as_names[index]
+            classes[index], forms[index], rarity[index] = NAME, names[index], name_rarity[index]
         first, last = asking_span(text)
         clause = bisect_left(starts, first), bisect_left(starts, last)
         hits = self._book.find(lower)
@@ -91,7 +93,7 @@ class EnglishReader:
             hits = [hit for hit in hits if hit[1] not in quoted]
         signs = Signs()
         if True in pronouns:
-            masked = quoted | _masked(hits, written, lower)
+            masked = quoted | _masked(hits, tokens, lower)
             sought = [index for index, found in enumerate(pronouns) if found and index not in masked]
             _note_pronouns(signs, sought, tokens, lower, classes, clause)
         _note_phrases(signs, hits, tokens, classes, text)
@@ -108,25 +110,28 @@ class EnglishReader:
             bound_pronouns=signs.bound,
         )
 
-    def _word(self, key: tuple[str, str]) -> _Word:
-        """Return what a word and its tag say."""
-        written, tag = key
+    def _learned(self, written: str, tag: str) -> _Word:
+        """Return what a word says, which says its tag too."""
         lower = written.lower().replace("’", "'")
+        if lower == written:
+            lower = written  # one text in memory
         stem = singular(lower)
         ranks = rarity_classes("en")
         rarity = min(ranks.get(lower, RAREST), ranks.get(stem, RAREST))
         cls = self._class(written, lower, stem, tag)
         is_noun = cls in NOMINAL
-        return _Word(
+        word = _Word(
             lower=lower,
             cls=cls,
             form=stem if is_noun else lower,
             rarity=rarity if is_noun else 0,
-            as_name=(NAME, stem, rarity),
+            name=stem,
+            name_rarity=rarity,
             initial="" if tag != "eng" or len(written) == 1 else SMALL if written[0].islower() else LARGE,
             is_capital=written[0].isupper() and lower not in FIRST_PERSON,
             is_pronoun=lower in self._lexicon.pronouns,
         )
+        return self._words.keep(written, word)
 
     def _class(self, written: str, lower: str, stem: str, tag: str) -> str:
         if tag == "x" and not written.isalnum():
@@ -199,11 +204,11 @@ def _named(classes: Sequence[str], lower: Sequence[str], capitals: Sequence[bool
     return named
 
 
-def _masked(hits: Sequence[Hit], written: Sequence[str], lower: Sequence[str]) -> frozenset[int]:
+def _masked(hits: Sequence[Hit], tokens: Sequence[Token], lower: Sequence[str]) -> frozenset[int]:
     """Return the words of phrases in which a pronoun is none: the "it" of "IT department", not of "does it support"."""
     found: set[int] = set()
     for kind, start, end in hits:
-        if kind == "not_pronoun" and not (written[start] == "it" and start and lower[start - 1] in AUXILIARIES):
+        if kind == "not_pronoun" and not (tokens[start].text == "it" and start and lower[start - 1] in AUXILIARIES):
             found.update(range(start, end))
     return frozenset(found)
 

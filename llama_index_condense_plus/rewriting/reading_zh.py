@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
 from llama_index_condense_plus.languages.base import Lexicon
-from llama_index_condense_plus.languages.memo import LONGEST_WORD, Memo
+from llama_index_condense_plus.languages.memo import Memo
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import FUNCTION_TAGS, fold, tokenize
+from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
 from llama_index_condense_plus.rewriting.phrasebook import Hit, Phrasebook
 from llama_index_condense_plus.rewriting.pronouns_zh import (
@@ -81,17 +81,17 @@ class ChineseReader:
     def __init__(self, lexicon: Lexicon, book: Phrasebook) -> None:
         self._lexicon = lexicon
         self._book = book
-        self._words = Memo(self._word, WORDS, lambda key: len(key[0]) <= LONGEST_WORD)
+        self._words: Memo[str, _Word] = Memo(WORDS)
 
     def read(self, text: str) -> Reading:
         """Read a message, clipped, that is not blank."""
         tokens = tokenize(text)
-        written, starts, tags = zip(*tokens, strict=True)
-        known = map(self._words.__getitem__, zip(written, tags, strict=True))
+        starts = tuple([token.start for token in tokens])
+        known = [self._words.get(word) or self._learned(word, tag) for word, _, tag in tokens]
         forms, classes, rarity, name_rarity = map(list, zip(*known, strict=True))
         folded = _aligned(text)
         quoted = _quoted_spans(text)
-        for index in _named(written, starts, quoted):
+        for index in _named(tokens, text, quoted):
             if classes[index] != PUNCTUATION:
                 classes[index], rarity[index] = NAME, name_rarity[index]
         words = Words(tokens, forms, classes, rarity, quoted)
@@ -116,13 +116,12 @@ class ChineseReader:
             bound_pronouns=signs.bound,
         )
 
-    def _word(self, key: tuple[str, str]) -> _Word:
-        """Return what a word and its tag say."""
-        written, tag = key
+    def _learned(self, written: str, tag: str) -> _Word:
+        """Return what a word says, which says its tag too."""
         form = _aligned(written)
         rarity = rarity_classes("zh" if form > LATIN else "en").get(form, RAREST)
         cls = self._class(form, tag)
-        return _Word(form, cls, rarity if cls in CLASSED else 0, rarity)
+        return self._words.keep(written, _Word(form, cls, rarity if cls in CLASSED else 0, rarity))
 
     def _class(self, word: str, tag: str) -> str:
         if tag == "x" and not word.isalnum():
@@ -197,14 +196,14 @@ def _quoted_spans(text: str) -> Spans:
     return spans
 
 
-def _named(written: Sequence[str], starts: Sequence[int], quoted: Spans) -> set[int]:
+def _named(tokens: Sequence[Token], text: str, quoted: Spans) -> set[int]:
     """Return the words that are names by their quotes, or by a dot beside them: 道格·里曼."""
     found: set[int] = set()
-    if not DOTS.isdisjoint(written):
-        dots = [index for index, word in enumerate(written) if word in DOTS]
-        found.update(index + step for index in dots for step in (-1, 1) if 0 <= index + step < len(written))
+    if any(dot in text for dot in DOTS):
+        dots = [index for index, token in enumerate(tokens) if token.text in DOTS]
+        found.update(index + step for index in dots for step in (-1, 1) if 0 <= index + step < len(tokens))
     if quoted:
-        found.update(index for index, start in enumerate(starts) if inside(start, quoted))
+        found.update(index for index, token in enumerate(tokens) if inside(token.start, quoted))
     return found
 
 

@@ -30,7 +30,7 @@ from llama_index_condense_plus.types import Cue, HistoryWindow, TriggerDecision,
 SMALL_TALK_CHARS = 120
 """Longer messages are no small talk."""
 MEMORY = 256
-"""Decisions and readings that are kept: an engine asks again when it explains or repeats a turn."""
+"""Decisions that are kept: an engine asks again when it explains or repeats a turn."""
 TOPIC_SWITCHES = (
     "换个问题", "换个话题", "换一个问题", "换一个话题", "另一个问题", "另外一个问题", "问个别的", "问点别的", "题外话",
     "different question", "another question", "unrelated question", "separate question", "new question", "new topic",
@@ -83,8 +83,7 @@ class _Language:
         self.lexicon = lexicon
         self.small_talk = SmallTalk(lexicon)
         self.is_modelled = lexicon.models_ellipsis and lexicon.code in _READERS
-        reader = _READERS.get(lexicon.code, EnglishReader)(lexicon, _phrasebook(lexicon))
-        self.read = lru_cache(maxsize=MEMORY)(reader.read)
+        self.reader = _READERS.get(lexicon.code, EnglishReader)(lexicon, _phrasebook(lexicon))
 
 
 _known: dict[int, _Language] = {}
@@ -150,7 +149,7 @@ class RuleTrigger:
         ruled = self._rule(text, known, history)
         if ruled is not None:
             return ruled
-        reading = known.read(text)
+        reading = known.reader.read(text)
         mode = self._settings.trigger.mode
         if mode == "pronoun":
             fires = reading.open_pronouns + reading.bound_pronouns > 0
@@ -187,7 +186,7 @@ class RuleTrigger:
         ruled = self._rule(text, known, history)
         if ruled is not None:
             return language, ruled.rewrite, []
-        reading = known.read(text)
+        reading = known.reader.read(text)
         fires = must_fire(reading, history, self._settings.trigger)
         ruled_by_words = True if fires else False if must_skip(reading, history, places(reading, history)) else None
         return language, ruled_by_words, features(reading, history)

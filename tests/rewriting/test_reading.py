@@ -92,4 +92,4 @@ def test_chinese_pronouns_point_out_of_the_message_or_not(text: str, cues: list[
 @pytest.mark.parametrize("reader", [EN, ZH])
 def test_readers_remember_no_endless_words(reader: EnglishReader | ChineseReader) -> None:
     reader.read("x" * 4_000)
-    assert max(len(word) for word, _ in reader._words) <= 64
+    assert max(len(word) for word in reader._words) <= 64
