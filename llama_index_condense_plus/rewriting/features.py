@@ -7,6 +7,7 @@ holds in another.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from llama_index_condense_plus.rewriting import feature_names
@@ -125,6 +126,7 @@ def _content(reading: Reading, seen: Sequence[int], first: int, last: int) -> _C
     return _Content(marks, *count, *rarest)
 
 
+_OWN = frozenset(OWN)
 _MARKS = {(cls, place): f"{cls}{place}" for cls in CLASSED for place in range(3)}
 
 
@@ -185,9 +187,7 @@ def leans_on_nothing(reading: Reading, seen: Sequence[int]) -> bool:
         reading: the message.
         seen: for each word where it was said before.
     """
-    if points(reading):
-        return False
-    return not any(place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True))
+    return _OWN.isdisjoint(compress(reading.classes, seen)) and not points(reading)
 
 
 def _noun_phrases(reading: Reading, seen: Sequence[int]) -> Iterator[Part]:

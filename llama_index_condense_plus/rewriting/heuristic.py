@@ -83,16 +83,17 @@ def must_skip(reading: Reading, history: HistoryReading, seen: Sequence[int]) ->
     """
     if not history.answers or not _asks(reading) or (history.asks and QUESTION not in reading.classes):
         return False
-    if any(cue.name == "topic_switch" for cue in reading.cues):
+    names = {cue.name for cue in reading.cues}
+    if "topic_switch" in names:
         return leans_on_nothing(reading, seen) and any(cls in OWN for cls in reading.classes)
     if reading.clause[0] > 1:
         return False
-    if any(cue.name == "empty_reference" for cue in reading.cues):
+    if "empty_reference" in names:
         if points(reading):
             return False
         return any(not place and cls in OWN for place, cls in zip(seen, reading.classes, strict=True))
-    names, content = reading.classes.count(NAME), reading.classes.count(CONTENT) + reading.classes.count(VERB)
-    return leans_on_nothing(reading, seen) and (names > 1 or (names == 1 and content > 1))
+    named, content = reading.classes.count(NAME), reading.classes.count(CONTENT) + reading.classes.count(VERB)
+    return (named > 1 or (named == 1 and content > 1)) and leans_on_nothing(reading, seen)
 
 
 def _is_fragment(reading: Reading) -> bool:

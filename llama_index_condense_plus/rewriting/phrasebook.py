@@ -35,13 +35,13 @@ class Phrasebook:
         """Return the phrases in a folded text (Chinese) or a list of folded words, as unit offsets."""
         hits: list[Hit] = []
         lengths, kinds, by_word = self._lengths, self._kinds, self._by_word
-        busy_until = 0
+        busy_until, stop = 0, len(units)
         for start in [at for at, unit in enumerate(units) if unit in lengths]:
             if start < busy_until:
                 continue
             for length in lengths[units[start]]:
                 end = start + length
-                if end > len(units):
+                if end > stop:
                     continue
                 phrase = " ".join(units[start:end]) if by_word else str(units[start:end])
                 if phrase in kinds:

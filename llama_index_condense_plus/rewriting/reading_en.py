@@ -10,6 +10,7 @@ from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
 from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.languages.en_grammar import AUXILIARIES, FIRST_PERSON, ORDINALS, WH
 from llama_index_condense_plus.languages.memo import Memo
+from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.text import Token, tokenize
@@ -35,6 +36,7 @@ WORDS = 16_384
 MIN_LOWER = 5
 """Capitals mark names if at least one word in so many begins with a small letter."""
 OPEN_QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」", "『": "』", "《": "》"}
+QUOTES = regex(f"[{''.join(OPEN_QUOTES)}]")
 SMALL, LARGE = "aA"
 SENTENCE_ENDS = ".?!:"
 """Marks after which a capital says nothing."""
@@ -159,7 +161,7 @@ def _is_code(word: str) -> bool:
 
 def _quoted(tokens: Sequence[Token], text: str) -> frozenset[int]:
     """Return which tokens stand in quotes, in code or in a URL."""
-    if "://" not in text and not any(mark in text for mark in OPEN_QUOTES):
+    if "://" not in text and not QUOTES.search(text):
         return frozenset()
     found: set[int] = set()
     closing = ""
