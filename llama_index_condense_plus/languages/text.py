@@ -30,7 +30,7 @@ FUNCTION_TAGS = frozenset("rucpyeohk")
 _HAN_CLASS = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LATIN = r"A-Za-z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _SPACED = r"\u0370-\u052f\u0590-\u06ff\uac00-\ud7a3"
-_PIECES = regex(rf"[{_HAN_CLASS}]+|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_SPACED}]+|[^\W_]|\S")
+_PIECES = regex(rf"([{_HAN_CLASS}]+)|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_SPACED}]+|[^\W_]|\S")
 _HAN = regex(f"[{_HAN_CLASS}]")
 _BEYOND_LATIN = "\u0250"
 _WIDE = tuple(zip("，？！：；（）～", ",?!:;()~", strict=True))
@@ -122,14 +122,16 @@ def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
 
 @remembered
 def _tokenize(text: str) -> tuple[Token, ...]:
-    pieces = [(match.group(), match.start()) for match in _PIECES.finditer(text)]
-    if not has_han(text):
-        return tuple([Token(piece, start, _kind(piece)) for piece, start in pieces])
-    stretches = "\n".join([piece for piece, _ in pieces if has_han(piece)])
-    tagged = iter(_tagger()(simplify(stretches)))  # one call: a line break parts them as surely as a call for each
+    pieces = [(match.group(), match.start(), match.lastindex) for match in _PIECES.finditer(text)]
+    stretches = [piece for piece, _, is_han in pieces if is_han]
+    if not stretches:
+        return tuple([Token(piece, start, _kind(piece)) for piece, start, _ in pieces])
+    tagged = iter(
+        _tagger()(simplify("\n".join(stretches)))
+    )  # one call: a line break parts as surely as a call for each
     found = []
-    for piece, start in pieces:
-        if not has_han(piece):
+    for piece, start, is_han in pieces:
+        if not is_han:
             found.append(Token(piece, start, _kind(piece)))
             continue
         at = start
