@@ -17,8 +17,13 @@ MAX_REMARK = 12
 _UNITS = regex(r"[\w']+")
 _CHARACTER = regex(r"[^\W_]")
 _CLAUSES = regex(r"[,.!;，。！；、…~～\n]+")
-_ASKING_MARKS = regex(r"[?？吗呢哪谁啥怎]")
+_ASKING_MARKS = regex(r"[？吗呢哪谁啥怎]")
 _ASKING_WORDS = regex(r"什么|多少|几[^乎]|\b(?:what|which|who|whose|when|where|why|how)\b", re.IGNORECASE)
+_NOTHING = r"(?!)"
+
+
+def _asks(folded: str) -> bool:
+    return "?" in folded or bool(_ASKING_MARKS.search(folded) or _ASKING_WORDS.search(folded))
 
 
 class SmallTalk:
@@ -33,8 +38,9 @@ class SmallTalk:
         self._phrases = lexicon.small_talk | lexicon.answers
         self._by_word = lexicon.code != "zh"
         self._fillers = lexicon.fillers or FILLERS
-        self._thanks = regex(lexicon.thanks) if lexicon.thanks else None
-        self._remarks = regex(lexicon.remarks) if lexicon.remarks else None
+        self._has_thanks = bool(lexicon.thanks)
+        self._thanks = regex(lexicon.thanks)
+        self._remarks = regex(lexicon.remarks or _NOTHING)
         lengths: dict[str, set[int]] = {}
         for phrase in self._phrases:
             units: Sequence[str] = phrase.split() if self._by_word else phrase
@@ -57,7 +63,7 @@ class SmallTalk:
             talk, answer, declined, end = self._lead(units)
             if end == len(units):
                 return (talk, answer or (declined and not talk)) if talk or answer or declined else None
-        if asked or self._thanks is None or _ASKING_MARKS.search(folded) or _ASKING_WORDS.search(folded):
+        if asked or not self._has_thanks or _asks(folded):
             return None
         clauses = [clause for clause in map(self._units, _CLAUSES.split(folded)) if clause]
         return (True, False) if self._ends(clauses) else None
@@ -71,7 +77,6 @@ class SmallTalk:
 
     def _ends(self, clauses: Sequence[Sequence[str]]) -> bool:
         """Return True if every clause is small talk, thanks or a remark, and not all are remarks."""
-        assert self._thanks is not None and self._remarks is not None  # noqa: S101, PT018
         polite = False
         for clause in clauses:
             talk, answer, declined, end = self._lead(clause)

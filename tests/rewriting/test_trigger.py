@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llama_index_condense_plus.languages.base import Lexicon
 from llama_index_condense_plus.protocols import Trigger
+from llama_index_condense_plus.rewriting.small_talk import SmallTalk
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import HistoryWindow, TriggerDecision, TriggerReason, WindowMessage
@@ -146,3 +148,17 @@ def test_words_of_the_user_change_the_lexicon() -> None:
 
 def test_long_message_is_read_at_both_ends() -> None:
     assert DEFAULT.decide("x" * 1_000_000, window("a", "b")) is not None
+
+
+def test_small_talk_takes_a_lexicon_with_thanks_and_no_remarks() -> None:
+    talk = SmallTalk(Lexicon(code="xx", small_talk=frozenset({"ahoj"}), thanks=r"dik\b.*"))
+    assert talk.of("ahoj", asked=False) == (True, False)
+    assert talk.of("ahoj, dik moc", asked=False) == (True, False)
+    assert talk.of("dik, and now?", asked=False) is None
+    assert talk.of("dik, kde je hrad", asked=False) is None
+
+
+def test_small_talk_of_a_lexicon_without_thanks_is_its_phrases() -> None:
+    talk = SmallTalk(Lexicon(code="xx", small_talk=frozenset({"ahoj", " "})))
+    assert talk.of("Ahoj!", asked=True) == (True, False)
+    assert talk.of("ahoj, thanks", asked=False) is None
