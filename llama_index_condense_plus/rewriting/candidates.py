@@ -18,6 +18,7 @@ from llama_index_condense_plus.rewriting.counterparts_en import preposition
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
+from llama_index_condense_plus.rewriting.noun_phrases_zh import activity
 from llama_index_condense_plus.rewriting.orders import without_orders
 from llama_index_condense_plus.rewriting.persons import looks_like_person, person_fit
 from llama_index_condense_plus.rewriting.phrase import NounPhrase
@@ -156,8 +157,11 @@ class Candidates:
         C4 plants" after "How does photosynthesis work in C4 plants?"
         """
         about = self.about
-        if about is None or self.last is None or about.text != name or has_han(name):
+        if about is None or self.last is None or about.text != name:
             return self.said(name)
+        if has_han(name):
+            acted = activity(self.last.text)
+            return acted.text + name if acted and acted.end == about.start else name
         head = next((p for p in noun_phrases(self.last.text) if p.kind == "term" and p.end < about.start), None)
         between = self.last.text[head.end : about.start] if head else ""
         if head and _WAY.fullmatch(between):

@@ -10,6 +10,7 @@ from itertools import pairwise
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
+from llama_index_condense_plus.rewriting.han_names import entity_words
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
 from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES
@@ -41,7 +42,8 @@ _PAIR_ZH = regex(
     r"(?:^|[，,。：:；;去坐选在对])(?P<one>[\u3400-\u9fff]{2,6}?)(?:和|与|跟|还是|或者?)(?P<two>[\u3400-\u9fff]{2,6}?)"
     r"(?=有|哪|谁|的|都|选|之间|怎|好|更|可以|能|在|是|[，,。？?！!]|$)"
 )
-_OWNING = regex(r"(?<!的)第(?P<n>[一二三四五六七八九十])[个种款项条家座本部位间辆台处]")
+_OWNING = regex(r"(?<!的)第(?P<n>[一二三四五六七八九十])[个种款项条家座本部位间辆台处档班层]")
+_PERSONS = frozenset(entity_words()["zh"]["person_classes"])
 _HOLDERS = frozenset(follow_up_words("zh")["holders"])
 _QUANTITY = regex(
     r"(?P<sign>[$€£¥￥])?\s?(?P<number>\d[\d,]*(?:\.\d+)?)\s?"
@@ -81,8 +83,9 @@ def find_superlative(text: str) -> Superlative | None:
 def owning_ordinals(text: str) -> Iterator[Reference]:
     """Yield Chinese ordinals before what their item has: 第二个 in 第二个门票多少钱, but none in 第二个版本."""
     for match in _OWNING.finditer(text):
-        noun = next((t for t in tokenize(text) if t.start == match.end()), None)
-        if noun and simplify(noun.text) in ATTRIBUTES - _HOLDERS and len(noun.text) > 1:
+        noun = next((simplify(t.text) for t in tokenize(text) if t.start == match.end()), "")
+        person = noun in _PERSONS and match.group()[-1] in "个位"  # 第二位作者 is an author
+        if noun in ATTRIBUTES - _HOLDERS and len(noun) > 1 and not person:
             yield Reference(match.group(), match.start(), "ordinal", 1 + "一二三四五六七八九十".index(match["n"]))
 
 

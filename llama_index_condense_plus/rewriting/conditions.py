@@ -60,4 +60,4 @@ def conditioned(question: str, message: str) -> str | None:
 def _names_a_thing(message: str) -> bool:
     """Return True for 如果是老人呢, which puts a thing in the place of another."""
     new = fragment(message)
-    return new is not None and not tokenize(new.new)[0].pos.startswith("v")
+    return new is not None and not tokenize(new.new)[0].pos.startswith("v") and "了" not in new.new

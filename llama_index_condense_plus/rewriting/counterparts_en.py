@@ -38,7 +38,8 @@ def english_counterparts(question: str, new: Fragment) -> list[Scored]:
             continue
         led_by = preposition(question, old)
         owner = bool(_POSSESSIVE.match(question, old.end)) and not new.proper
-        if owner or (not kind and _led_otherwise(new, old, led_by)):
+        other = bool(new.preposition) and is_group(new.new) and not is_group(old.text)
+        if owner or other or (not kind and _led_otherwise(new, old, led_by)):
             continue
         found.extend(_modified(old, new) if new.modifier else _scored(old, new, index, led_by))
     return found
@@ -111,6 +112,7 @@ def _scored(old: NounPhrase, new: Fragment, index: int, led_by: str) -> list[Sco
         ENGLISH.number_alike * (parts[-1].endswith("s") == words[-1].endswith("s")),
         ENGLISH.preposition * bool(new.preposition and _same_place(new.preposition, led_by)),
         ENGLISH.adverbial * (not new.preposition and led_by in _ADVERBIAL),
+        ENGLISH.counted * (old.before in ("a", "an") and not new.article and not new.asked and not new.preposition),
         ENGLISH.other_article * (new.article in ("a", "an") and old.before == "the"),
         ENGLISH.definite * (new.article == old.before == "the"),
         ENGLISH.indefinite * (new.article in ("a", "an") and old.before in ("a", "an")),

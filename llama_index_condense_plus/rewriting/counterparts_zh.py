@@ -32,6 +32,7 @@ _GROUP = regex(rf"{_GROUPS}")
 _AILMENT = regex(rf"(?:{either(_WORDS['ailments'])})(?:发作|患者|期间?|时)?$")
 _SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])}).{{1,2}}$")
 _DURING = regex(r"[\u3400-\u9fff]{1,6}(?:期间|期内|之前|之后|以前|以后|的?时候?|当天|前|后)")
+_LATIN_END = regex(r"[A-Za-z0-9.+]+\Z")
 _NEAR = 8
 """Characters before a phrase that tell how it is joined to what is before it."""
 
@@ -98,9 +99,10 @@ def _versions(question: str, words: str) -> Iterator[Scored]:
     """Yield the words for a version in a question: 四驱版 for 两驱版, 白色款 for 黑色款."""
     starts = {token.start for token in tokenize(question)}
     for match in re.finditer(re.escape(words[-1]), question):
-        same = match.end() - len(words)
+        latin = _LATIN_END.search(question, 0, match.start())
+        same = latin.start() if latin else match.end() - len(words)
         token = max((s for s in starts if s < match.start()), default=-1)
-        start = same if same in starts else token
+        start = same if latin or (same in starts and not has_latin(words)) else token
         if start >= 0:
             yield CHINESE.version, start, match.end()
 
@@ -140,7 +142,8 @@ def _scores(question: str, old: NounPhrase, words: str, attribute: bool, early: 
         if asked:
             yield CHINESE.attribute + min(suffix, 1), old.start + tail, old.end
         return
-    whole = CHINESE.thing * (not (is_chinese_attribute(old.text) and len(tokens) == 1)) + early
+    bare = is_chinese_attribute(old.text) and (len(tokens) == 1 or tokens[0].pos == "v")
+    whole = CHINESE.thing * (not bare) + early
     probe = next(iter(noun_phrases(words)), None)
     of_class = _class_sign(old.text, words)
     whole += CHINESE.named_alike * (of_class >= 0 and probe is not None and probe.kind == old.kind == "name")
@@ -176,7 +179,7 @@ def _part_scores(old: NounPhrase, token: Token, words: str, suffix: int, early: 
         return
     if len(piece) == len(words) > 1 and (piece[-1] == words[-1] or token.pos == tokenize(words)[0].pos == "v"):
         yield CHINESE.inner_end_alike, start, old.start + ends
-    if len(head) > 1 and head[-1] == words[-1]:
+    if len(head) > 1 and len(head) >= len(words) - 1 and head[-1] == words[-1]:
         yield CHINESE.head_alike * (1 + min(_shared_end(head, words), 2)), old.start, old.start + ends
     elif len(piece) == len(words) > 1 and piece[0] == words[0]:
         yield CHINESE.start_alike, start, old.start + ends

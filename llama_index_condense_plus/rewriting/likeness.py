@@ -76,6 +76,8 @@ class EnglishSigns:
     """Both are plural, or both singular."""
     adverbial: float = -1.0
     """It says how or when ("during pregnancy"), the new words do not."""
+    counted: float = -0.5
+    """It has "a", the new words have no article, and nothing but "and" leads to them."""
     other_article: float = -0.3
     """It has "the", the new words have "a"."""
     preposition: float = 2.0

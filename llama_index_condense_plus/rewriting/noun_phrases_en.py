@@ -60,7 +60,7 @@ def _verb_at(words: list[tuple[str, int]], lower: list[str], first: int, end: in
     It is a word that often is a verb ("Does the Volta 5 | support fast charging?"), or, with no verb after the run,
     what follows a name ("Why did Dali | choose surrealism?"), or its noun ("Does the Acme blender | crush cubed ice?").
     """
-    for index in range(end - 2, first, -1):
+    for index in range(end - 1, first, -1):
         if words[index][0].islower() and lower[index] in _PREDICATES:
             return index
     follows = lower[end] if end < len(lower) else "?"

@@ -34,6 +34,10 @@ NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place"
 """Kinds of entity that say what a question is about; with one and no reference it is complete."""
 _PAIR_WORDS = frozenset({"former", "latter", "前者", "后者"})
 """Ordinals of two things, which need no list."""
+_SAME = {"its": "it", "their": "they", "them": "they", "his": "he", "him": "he", "her": "she", "hers": "she"}
+"""Pronouns that stand for one thing in one question."""
+_DO = regex(r"\w (?:do|doing|done) \Z", re.IGNORECASE)
+"""Before a reference to what is done ("how often does it do that?"), which its subject explains."""
 _DECLINED = RuleOutcome(None)
 _EN = follow_up_words("en")
 _PREPOSITION = regex(rf"\b(?:{either(_EN['before_there'])}) \Z", re.IGNORECASE)
@@ -97,7 +101,8 @@ class RuleRewriter:
             words = chosen(superlative, talk.messages)
             return RuleOutcome(clause[: superlative.start] + words + clause[superlative.end :] if words else None)
         references = find_references(clause)
-        ordinals = [r for r in references if r.kind == "ordinal"] or list(owning_ordinals(clause) if talk.items else ())
+        owning = list(owning_ordinals(clause)) if talk.items else []
+        ordinals = owning or [r for r in references if r.kind == "ordinal"]
         if ordinals:
             return RuleOutcome(_ordinal(clause, ordinals, talk))
         if references:
@@ -176,7 +181,8 @@ def _ordinal(clause: str, ordinals: Sequence[Reference], talk: Candidates) -> st
 
 def _resolved(clause: str, references: tuple[Reference, ...], talk: Candidates, message: str) -> RuleOutcome:
     """Put the best entity of the fitting kind in the place of each reference; two of one kind cannot be told apart."""
-    if len({(r.kind, r.text) for r in references}) > len({r.kind for r in references}):
+    references = tuple(r for r in references if not (len(references) > 1 and _DO.search(clause, 0, r.start)))
+    if len({(r.kind, _SAME.get(r.text.lower(), r.text)) for r in references}) > len({r.kind for r in references}):
         return _DECLINED
     for reference in reversed(references):
         if reference.kind == "person" and names_a_person(message[: message.rfind(clause) + reference.start]):

@@ -43,22 +43,22 @@ FLOORS = {
         "names": 4,
     },
     "later_conversations": {
-        "substitution": 15,
-        "time": 2,
-        "list": 2,
-        "topic": 4,
-        "preposition": 2,
-        "join": 2,
-        "condition": 3,
-        "courtesy": 2,
-        "names": 3,
+        "substitution": 33,
+        "time": 6,
+        "list": 4,
+        "topic": 9,
+        "preposition": 5,
+        "join": 5,
+        "condition": 7,
+        "courtesy": 4,
+        "names": 5,
     },
 }
 """Right rewrites of each kind that were reached; a change that loses one is no improvement of that kind.
 
 The held-out floors are what the rules reached when those cases were first asked. The further conversations were written
 before the kinds of place in the last question were told apart (16 of 47 right then), the later ones after most of that
-(13 of 36 before, 30 when they were first asked).
+(32 of 81 before, 63 when they were first asked).
 """
 VARIED = ("reversal", "contentless", "substitution", "time", "preposition", "condition", "courtesy")
 """Kinds that repeat the last question but for a word: as a model's output the guards take that for a repetition."""
@@ -72,4 +72,4 @@ def test_rules_keep_what_they_reach(name: str, kind: str) -> None:
 
 def test_guards_accept_what_the_rules_make() -> None:
     cases = [case for name in FLOORS for case in hard_cases(name) if case.kind not in VARIED]
-    assert len(rejected_by_guards(cases)) <= 3
+    assert len(rejected_by_guards(cases)) <= 4

@@ -86,6 +86,17 @@ PLANS = ["A方案和B方案哪个便宜？", "A方案便宜。"]
             "and gift cards?",
             "How long does delivery take, and gift cards?",
         ),
+        (["推荐几本书？", "1、万历十五年；2、人类简史。"], "第一本作者是谁？", "万历十五年作者是谁？"),
+        (
+            ["Does Kubernetes restart pods?", "Yes."],
+            "how often does it do that?",
+            "How often does Kubernetes do that?",
+        ),
+        (
+            ["What is the GTE-3000?", "A router."],
+            "Does it work when its light blinks?",
+            "Does the GTE-3000 work when the GTE-3000's light blinks?",
+        ),
         (["Who needs the flu vaccine?", "All."], "Is this vaccine free?", "Is the flu vaccine free?"),
     ],
 )
