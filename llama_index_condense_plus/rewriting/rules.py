@@ -11,7 +11,7 @@ from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.back_references import BackReference, find_back_reference
-from llama_index_condense_plus.rewriting.candidates import Candidates, ambiguous, fitting, picked, tied
+from llama_index_condense_plus.rewriting.candidates import Candidates
 from llama_index_condense_plus.rewriting.choices import chosen, find_superlative, owning_ordinals, pair_of
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.comparisons import compared, with_other_side
@@ -28,6 +28,7 @@ from llama_index_condense_plus.rewriting.lists import item_name
 from llama_index_condense_plus.rewriting.persons import names_a_person
 from llama_index_condense_plus.rewriting.references import Reference, find_references
 from llama_index_condense_plus.rewriting.standing import MAX_CHARS, varied_question, without_opener
+from llama_index_condense_plus.rewriting.weighing import ambiguous, fitting, picked, tied
 from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason
 
 NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place", "code", "quoted"})

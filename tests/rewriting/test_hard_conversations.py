@@ -44,9 +44,9 @@ FLOORS = {
     },
     "later_conversations": {
         "substitution": 33,
-        "time": 6,
+        "time": 7,
         "list": 4,
-        "topic": 9,
+        "topic": 10,
         "preposition": 5,
         "join": 5,
         "condition": 7,
