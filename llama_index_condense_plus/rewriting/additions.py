@@ -13,9 +13,9 @@ from llama_index_condense_plus.rewriting.phrase import decapitalised
 
 _EN, _ZH = follow_up_words("en"), follow_up_words("zh")
 _IN, _BARE = frozenset(_EN["in_times"]), frozenset(_EN["bare_times"])
-_GROUP_ZH = regex(rf"(?:{either(_ZH['groups'])})$")
-_CHARGED = regex(r"多少钱|[免收]费|[票费价]|优惠|打?几折")
-"""What may be charged differently for a group of persons."""
+_GROUP_ZH = regex(rf"(?:{either(_ZH['groups'])}|人员)$")
+_CHARGED = regex(rf"多少钱|[免收]费|[票费价]|打?几折|{either(_ZH['terms_of_groups'])}")
+"""What may be charged or ruled differently for a group of persons."""
 _ASKS_HOW = regex(either(_ZH["asking"]))
 _YEAR = regex(r"(?:19|20)\d\d年?")
 _END = regex(r"[\s?.!]*\Z")

@@ -47,7 +47,8 @@ def english_counterparts(question: str, new: Fragment) -> list[Scored]:
 
 def is_english_attribute(words: str) -> bool:
     """Return True for words that end in a noun which belongs to something: "the contribution limit"."""
-    return singular(words.rsplit(maxsplit=1)[-1].lower()) in _ATTRIBUTES
+    last = words.rsplit(maxsplit=1)[-1].lower()
+    return singular(last) in _ATTRIBUTES and last not in _WORDS["groups"]
 
 
 def is_group(words: str) -> bool:
@@ -69,8 +70,10 @@ def preposition(question: str, phrase: NounPhrase) -> str:
 
 def _led_otherwise(new: Fragment, old: NounPhrase, led_by: str) -> bool:
     """Return True for "for kids", which is nothing that "a ticket" could be, and "on Christmas Eve", none for "we"."""
-    if not new.preposition or _same_place(new.preposition, led_by):
+    if not new.preposition or new.preposition == led_by:
         return False
+    if _same_place(new.preposition, led_by):
+        return old.text[0].isupper() and not new.proper  # "on mobile" is beside "in Slack"
     if new.proper:
         return new.preposition in PLACED and not led_by
     return is_group(new.new) or bool(new.article) or old.before != led_by or not led_by  # "for design": "in biology"
@@ -111,6 +114,8 @@ def _scored(old: NounPhrase, new: Fragment, index: int, led_by: str) -> list[Sco
         fit,
         ENGLISH.number_alike * (parts[-1].endswith("s") == words[-1].endswith("s")),
         ENGLISH.preposition * bool(new.preposition and _same_place(new.preposition, led_by)),
+        ENGLISH.measured * (old.before in ("much", "many")),
+        ENGLISH.placed * (not new.preposition and not new.asked and led_by in PLACED),
         ENGLISH.adverbial * (not new.preposition and led_by in _ADVERBIAL),
         ENGLISH.counted * (old.before in ("a", "an") and not new.article and not new.asked and not new.preposition),
         ENGLISH.other_article * (new.article in ("a", "an") and old.before == "the"),

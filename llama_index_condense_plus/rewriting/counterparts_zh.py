@@ -24,15 +24,17 @@ _INSTITUTION = "nt"
 _NAMES = frozenset({"nr", "ns", "nz", "nt"})
 _HAN_RUN = regex(r"[\u3400-\u9fff]*\Z")
 _ASKED = regex(rf" ?(?:{either(_WORDS['asking'])}|是|有)")
+_VARIANTS = frozenset(follow_up_words("en")["variants"])
 _MODIFIERS = frozenset("abz")
 _GROUPS = either(_WORDS["groups"])
 _PERSON = regex(rf"(?:{either(_WORDS['persons'])}|{_GROUPS}|[人者员师])$")
 _GROUP_FIRST = regex(rf"(?:{_GROUPS})(?=[\u3400-\u9fff])")
-_GROUP = regex(rf"{_GROUPS}")
+_GROUP = regex(rf"{_GROUPS}|.{{1,4}}人员")
 _AILMENT = regex(rf"(?:{either(_WORDS['ailments'])})(?:发作|患者|期间?|时)?$")
 _SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])}).{{1,2}}$")
 _DURING = regex(r"[\u3400-\u9fff]{1,6}(?:期间|期内|之前|之后|以前|以后|的?时候?|当天|前|后)")
 _LATIN_END = regex(r"[A-Za-z0-9.+]+\Z")
+_MODAL = regex(rf"(?:{either(_WORDS['modals'])})\Z")
 _NEAR = 8
 """Characters before a phrase that tell how it is joined to what is before it."""
 
@@ -99,7 +101,7 @@ def _versions(question: str, words: str) -> Iterator[Scored]:
     """Yield the words for a version in a question: 四驱版 for 两驱版, 白色款 for 黑色款."""
     starts = {token.start for token in tokenize(question)}
     for match in re.finditer(re.escape(words[-1]), question):
-        latin = _LATIN_END.search(question, 0, match.start())
+        latin = _LATIN_END.search(question, max(0, match.start() - _NEAR), match.start())
         same = latin.start() if latin else match.end() - len(words)
         token = max((s for s in starts if s < match.start()), default=-1)
         start = same if latin or (same in starts and not has_latin(words)) else token
@@ -117,7 +119,8 @@ def _words_alike(question: str, words: str, new: Fragment, pos: str) -> Iterator
         modifier = (new.modifier or len(words) == 1) and token.pos[0] in _MODIFIERS and pos[:1] in _MODIFIERS
         noun = token.pos == pos == "n" and len(words) == 1
         if modifier or verb or noun:
-            more = 2 * shared + 2 * (modifier or noun)
+            can = verb and _MODAL.search(question, max(0, token.start - _NEAR), token.start)  # 洗澡 of 能洗澡吗
+            more = 2 * shared + 2 * bool(modifier or noun or can)
             yield CHINESE.word * (1 + more), token.start, token.start + len(token.text)
 
 
@@ -151,6 +154,8 @@ def _scores(question: str, old: NounPhrase, words: str, attribute: bool, early: 
     whole += CHINESE.container * (question[old.end : old.end + 1] in "里中上内" and old.end < len(question))
     whole += CHINESE.script_alike * (has_latin(old.text) == has_latin(words))
     whole += CHINESE.other_case * (words.islower() and words.isascii() and not old.text.islower())
+    begins_alike = words[:2] == old.text[:2] and not has_latin(words[:2]) and min(len(words), len(old.text)) > 2  # noqa: PLR2004
+    whole += CHINESE.shared_start * begins_alike
     whole += of_class + CHINESE.shared_end * suffix
     start = old.start
     if suffix and len(old.text) < len(words):  # 年 + 假 against 病假
@@ -162,6 +167,8 @@ def _scores(question: str, old: NounPhrase, words: str, attribute: bool, early: 
     if not _GROUP.fullmatch(words) or _class_of(old.text) == "person":
         yield whole, start, old.end
     last = tokens[-1]
+    if len(tokens) > 1 and last.text.lower() in _VARIANTS and words.lower() in _VARIANTS:
+        yield whole + CHINESE.version, old.start + last.start, old.end
     if suffix and len(tokens) > 1 and len(last.text) == len(words) and _tag(words) not in _NAMES:
         yield whole + CHINESE.end_alike, old.start + last.start, old.end
     for token in tokens[:-1]:

@@ -17,7 +17,6 @@ _MAX_CHARS = 60
 """Characters in which courtesy may stand before a question."""
 
 
-@lru_cache(maxsize=2048)
 def without_courtesy(message: str) -> str:
     """Return a message without the small talk that it opens with; the message itself if it is nothing else.
 
@@ -32,7 +31,7 @@ def without_courtesy(message: str) -> str:
         if holds is None or holds[1] or not any(char.isalnum() for char in rest):
             break  # an answer is no courtesy
         start = stop.end()
-    return message[start:] if talk.of(message[start:], asked=False) is None else message
+    return message[start:] if start and talk.of(message[start:], asked=False) is None else message
 
 
 def only_small_talk(message: str) -> bool:

@@ -32,6 +32,8 @@ class ChineseSigns:
     """The new words are a small Latin word, it is none."""
     shared_end: float = 1.5
     """For each of up to two characters that both end with (儿童票, 学生票)."""
+    shared_start: float = 3.0
+    """Both begin with the same two characters (红米Note 13, 红米K70)."""
     same_class: float = 1.0
     """Both are persons, or both ailments."""
     other_class: float = -1.0
@@ -74,6 +76,10 @@ class EnglishSigns:
     """Times its number in the question: objects and places come last."""
     number_alike: float = 0.5
     """Both are plural, or both singular."""
+    measured: float = -1.0
+    """It is what "how much" asks the amount of."""
+    placed: float = -0.2
+    """It says where, the new words do not, and nothing but "and" leads to them."""
     adverbial: float = -1.0
     """It says how or when ("during pregnancy"), the new words do not."""
     counted: float = -0.5

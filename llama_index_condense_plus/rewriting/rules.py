@@ -37,6 +37,8 @@ _PAIR_WORDS = frozenset({"former", "latter", "前者", "后者"})
 """Ordinals of two things, which need no list."""
 _SAME = {"its": "it", "their": "they", "them": "they", "his": "he", "him": "he", "her": "she", "hers": "she"}
 """Pronouns that stand for one thing in one question."""
+_NEAR = 10
+"""Characters before a reference that tell what it stands for."""
 _DO = regex(r"\w (?:do|doing|done) \Z", re.IGNORECASE)
 """Before a reference to what is done ("how often does it do that?"), which its subject explains."""
 _DECLINED = RuleOutcome(None)
@@ -182,7 +184,9 @@ def _ordinal(clause: str, ordinals: Sequence[Reference], talk: Candidates) -> st
 
 def _resolved(clause: str, references: tuple[Reference, ...], talk: Candidates, message: str) -> RuleOutcome:
     """Put the best entity of the fitting kind in the place of each reference; two of one kind cannot be told apart."""
-    references = tuple(r for r in references if not (len(references) > 1 and _DO.search(clause, 0, r.start)))
+    references = tuple(
+        r for r in references if not (len(references) > 1 and _DO.search(clause, max(0, r.start - _NEAR), r.start))
+    )
     if len({(r.kind, _SAME.get(r.text.lower(), r.text)) for r in references}) > len({r.kind for r in references}):
         return _DECLINED
     for reference in reversed(references):

@@ -35,6 +35,8 @@ _TAIL = 40
 """Characters at the end of an answer in which it asks back."""
 _PROPER = ("nr", "ns", "nt", "nz", "en")
 """How jieba's tags of names and of Latin words begin."""
+_NEAR = 4
+"""Characters before a verb in which a modal stands."""
 _MODAL = regex(rf"(?:{either(_ZH['modals'])})\Z")
 _OPENER = regex(
     rf"^(?:(?:{either(_ZH['openers'])})[，,]?(?![里边些个儿位家款种座部吗呢没别其什哪])"
@@ -121,7 +123,8 @@ def _completed(text: str, answer: str, before: Standing) -> Standing:
 
 def _is_done(phrase: NounPhrase, clause: str) -> bool:
     """Return True for a verb after a modal, which says what is done and not to what: 能加急吗."""
-    return bool(_MODAL.search(clause, 0, phrase.start)) and tokenize(phrase.text)[-1].pos in ("v", "vn")
+    said_before = clause[max(0, phrase.start - _NEAR) : phrase.start]
+    return bool(_MODAL.search(said_before)) and tokenize(phrase.text)[-1].pos in ("v", "vn")
 
 
 def varied_question(message: str, before: Standing) -> str | None:
