@@ -253,7 +253,7 @@ def killed(mutants: list[Mutant], known: Baseline, jobs: int, folder: str) -> di
 
     def nursery() -> int:
         plugin = Nursery(mutants, known, jobs)
-        run_tests(["-s", f"tests/{folder}"], plugin)
+        run_tests(["-s", "--disable-warnings", f"tests/{folder}"], plugin)
         Path(exchange.name).write_text(json.dumps([plugin.results[mutant] for mutant in mutants]), encoding="utf-8")
         return 0
 

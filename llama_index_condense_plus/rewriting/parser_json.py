@@ -56,7 +56,7 @@ def json_question(text: str) -> tuple[str | None, bool]:
         at = found.start() + 1
     if looks_like or "{" in text:
         return _nearly(text), looks_like
-    if text.startswith('"') and text.endswith('"'):
+    if text.startswith('"'):
         try:
             value = json.loads(text, strict=False)
         except ValueError:
@@ -90,6 +90,6 @@ def _nearly(text: str) -> str | None:
     found = {match.group(1).lower(): match for match in reversed(list(_PAIR.finditer(text)))}
     for key in KEYS:
         if key in found:
-            value = next((group for group in found[key].groups()[1:] if group is not None), "")
+            value = next(group for group in found[key].groups()[1:] if group is not None)
             return re.sub(r"\\([\"'])", r"\1", value).replace("\\n", " ").strip() or None
     return None

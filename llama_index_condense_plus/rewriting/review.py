@@ -61,8 +61,6 @@ class Reviewer:
         if parsed.text is None:
             return RewriteAttempt(rewriter, raw, error=parsed.problem)
         cleaned, cleaned_edits = self._cleaner.clean(parsed.text, language)
-        if not cleaned:
-            return RewriteAttempt(rewriter, raw, error="nothing left to search")
         asked = clip(original, MAX_CHECKED_CHARS)
         compared, date_edits = resolved_dates(asked, cleaned, language)
         verdicts = tuple(verdict for guard in self._guards for verdict in _checked(guard, asked, compared, window))

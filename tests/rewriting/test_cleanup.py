@@ -120,6 +120,7 @@ def test_cleaner_only_makes_safe_what_is_too_long_to_clean() -> None:
         ("价格?谢谢?", "价格?", ["谢谢"]),
         ("价格，谢谢？", "价格？", ["谢谢"]),
         ("hi, thanks", "thanks", ["hi"]),
+        ("the price, please, thanks", "the price", ["thanks", "please"]),
         ("the price,please", "the price", ["please"]),
         ("if possible, the price", "the price", ["if possible"]),
         ("if possible the price", "if possible the price", []),

@@ -79,3 +79,28 @@ def test_extract_gives_disjoint_entities_of_the_text_in_order(text: str) -> None
 
 def test_extract_reads_a_megabyte_in_bounded_time() -> None:
     assert len(EXTRACTOR.extract("看过《活着》吗？" + "啊" * 1_000_000)) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("尼古拉斯·斯帕克斯写了什么", [("尼古拉斯·斯帕克斯", "person", 0)]),
+        ("张艺谋和李安谁厉害", [("张艺谋", "person", 0), ("李安", "person", 4)]),
+        ("北京大学在海淀区", [("北京大学", "organisation", 0), ("海淀区", "place", 5)]),
+        ("看过《霸王别姬》和“活着”", [("霸王别姬", "title", 3), ("活着", "quoted", 10)]),
+        ("我姓王名小明", [("小明", "person", 4)]),
+        ("上海迪士尼乐园", [("上海迪士尼乐园", "organisation", 0)]),
+        (
+            "Barack Obama met Angela Merkel in Berlin",
+            [("Barack Obama", "name", 0), ("Angela Merkel", "name", 17), ("Berlin", "name", 34)],
+        ),
+        ("the Acme Corp. of New York", [("Acme Corp", "name", 4), ("New York", "name", 18)]),
+        ("I like Tom's camelCase api.v2", [("Tom", "name", 7), ("camelCase", "code", 13), ("api.v2", "code", 23)]),
+        ("In May, Will Smith will smith", [("Will Smith", "name", 8), ("smith", "term", 24)]),
+        ("what is e-mail and Wi-Fi 6?", [("e-mail", "term", 8), ("Wi-Fi 6", "name", 19)]),
+        ("The The and A Tribe", [("A Tribe", "name", 12)]),
+        ("A方案和套餐B", [("A方案", "name", 0), ("套餐B", "name", 4)]),
+    ],
+)
+def test_entities_have_kind_and_place(text: str, found: list[tuple[str, str, int]]) -> None:
+    assert [(e.text, e.kind, e.start) for e in DefaultEntityExtractor().extract(text)] == found

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, subject
+from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said, subject
+from llama_index_condense_plus.rewriting.noun_phrases_zh import activity
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,59 @@ def test_subject_is_what_a_question_is_about(text: str, about: str) -> None:
 
 def test_subject_of_nothing_is_none() -> None:
     assert subject("Why?") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("GTE-3000的保修期多长", [("GTE-3000", 0, "name", "GTE-3000"), ("保修期", 9, "attribute", "保修期")]),
+        ("北京图书馆几点开门", [("北京图书馆", 0, "name", "北京图书馆")]),
+        (
+            "今天北京的天气",
+            [("今天", 0, "time", "今天"), ("北京", 2, "name", "北京"), ("天气", 5, "attribute", "天气")],
+        ),
+        ("《活着》的作者是谁", [("活着", 1, "name", "活着"), ("作者", 5, "attribute", "作者")]),
+        (
+            "张三和李四的区别",
+            [("张三", 0, "name", "张三"), ("李四", 3, "name", "李四"), ("区别", 6, "attribute", "区别")],
+        ),
+        ("信用卡年费多少", [("信用卡年费", 0, "name", "信用卡年费")]),
+        (
+            "the price of the Acme blender",
+            [("price", 4, "attribute", "the price"), ("Acme blender", 17, "term", "the Acme blender")],
+        ),
+        (
+            "Does the Volta 5 support fast charging?",
+            [("Volta 5", 9, "name", "the Volta 5"), ("fast charging", 25, "term", "fast charging")],
+        ),
+        (
+            "How long does delivery to Norway take?",
+            [("delivery", 14, "term", "delivery"), ("Norway", 26, "name", "Norway")],
+        ),
+        ("a red car in my garage", [("red car", 2, "term", "the red car"), ("garage", 16, "term", "the garage")]),
+        ("Is Rome nice?", [("Rome", 3, "name", "Rome")]),
+        ("What is its price?", [("price", 12, "attribute", "the price")]),
+        ("Who is the old king's wife?", [("king", 15, "term", "king"), ("wife", 22, "attribute", "wife")]),
+        ("three big apples a day", [("apples", 10, "term", "apples")]),
+        (
+            "Is the museum of modern art open?",
+            [("museum", 7, "term", "the museum"), ("modern art", 17, "term", "modern art")],
+        ),
+    ],
+)
+def test_noun_phrases_have_place_kind_and_article(text: str, found: list[tuple[str, int, str, str]]) -> None:
+    assert [(p.text, p.start, p.kind, said(p)) for p in noun_phrases(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "verb"),
+    [
+        ("办理离职要交接什么", "离职"),
+        ("离职要交接什么", "离职"),
+        ("怎么退款", "退款"),
+        ("走了吗", None),
+    ],
+)
+def test_activity_is_the_verb_a_question_opens_with(text: str, verb: str | None) -> None:
+    found = activity(text)
+    assert (found and found.text) == verb

@@ -59,6 +59,7 @@ def test_answer_finds_the_beginning_of_an_answer_said_again():
         ("价格呢？", "支持快充和无线充电的价格", PHONE),  # brings the question's word into it
         ("续航多久？", "GTE-3000的续航多久？", ASKED),  # the user asks once more
         ("last?", "How long does the battery of the phone last?", ASKED_EN),
+        ("phone battery?", "How long does the battery of phone last?", ASKED_EN),  # in fewer words
         ("how long does the battery of phone last", "How long does the battery of the phone last?", ASKED_EN),
     ],
 )
