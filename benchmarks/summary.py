@@ -37,7 +37,7 @@ from llama_index_condense_plus.turn import keeping
 NAMES = ("Kestrel K7", "Heron H2", "Osprey O5", "Pelican P1", "Merlin M9", "Plover L3", "Gannet G4", "Avocet A8")
 TEXTS = {
     "en": {
-        "hello": "Hello, I am looking for a drone for my farm.",
+        "hello": ("Hello, I am looking for a drone for my farm.", "Welcome. What do you want to know?"),
         "price": ("How much does the {name} cost?", "The {name} costs {n} euros."),
         "range": ("How far does the {name} fly on one charge?", "The {name} flies {n} kilometres on one charge."),
         "warranty": ("How long is the warranty of the {name}?", "The warranty of the {name} is {n} months."),
@@ -46,7 +46,7 @@ TEXTS = {
         "last": "And how heavy is that first model you mentioned?",
     },
     "zh": {
-        "hello": "你好，我想给农场买一架无人机。",
+        "hello": ("你好，我想给农场买一架无人机。", "欢迎。想了解什么？"),
         "price": ("{name} 多少钱？", "{name} 的价格是 {n} 欧元，多少钱都不议价。"),
         "range": ("{name} 充一次电能飞多远？", "{name} 充一次电能飞 {n} 公里。"),
         "warranty": ("{name} 的保修期是多久？", "{name} 的保修期是 {n} 个月。"),
@@ -124,7 +124,9 @@ async def converse(llm: Recording, language: str, n_turns: int) -> list[list[str
     assert block is not None
     facts = [(name, kind) for kind in ASKED for name in NAMES]
     asked = [texts[kind][0].format(name=name) for name, kind in (facts * 2)[: n_turns - 2]]
-    for message in (texts["hello"], *asked):
+    hello, welcome = texts["hello"]
+    await memory.aput_messages([ChatMessage(hello, role="user"), ChatMessage(welcome, role="assistant")])
+    for message in asked:
         await engine.achat(message)
         if keeping._tasks:  # the refresh beside the turn
             await asyncio.wait(keeping._tasks, timeout=REFRESH_S)

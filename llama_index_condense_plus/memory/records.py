@@ -106,17 +106,15 @@ class ConversationRecords:
 
     def topic(self) -> str | None:
         """Return the message that the present topic began with; None: the conversation's beginning."""
-        message = None
         with _failing_open():
-            message = _message(self.store.get(self.key, TOPICS))
-        return message
+            return _message(self.store.get(self.key, TOPICS))
+        return None
 
     async def atopic(self) -> str | None:
         """Return the message that the present topic began with; None: the conversation's beginning."""
-        message = None
         with _failing_open():
-            message = _message(await self.store.aget(self.key, TOPICS))
-        return message
+            return _message(await self.store.aget(self.key, TOPICS))
+        return None
 
     def delete(self) -> None:
         """Delete every record of the conversation."""

@@ -135,12 +135,9 @@ def merged(
     if not text:
         return None
     names = list(state.names)
-    known = {fold(name) for name in names}
     for message in _said(messages[state.n_messages : end]):
         for name in _names(message.full_text, extractor):
-            if fold(name) not in known:
-                known.add(fold(name))
-                names.append(name)
+            _add(names, name)
     return SummaryState(text, _fitting(names, max_chars // NAMES_SHARE), end, fingerprint(messages[end - 1]))
 
 
@@ -174,6 +171,22 @@ def _names(text: str, extractor: EntityExtractor) -> Iterator[str]:
         if entity.kind in NAME_KINDS:
             around = (p.text for p in phrases if p.kind == "name" and p.start <= entity.start < p.end)
             yield max(entity.text, next(around, ""), key=len)
+
+
+def _add(names: list[str], name: str) -> None:
+    """Add a name; one that is known in full, or known by a part, keeps its place."""
+    if any(_holds(known, name) for known in names):
+        return
+    parts = [i for i, known in enumerate(names) if _holds(name, known)]
+    if parts:
+        names[parts[0]] = name
+    else:
+        names.append(name)
+
+
+def _holds(name: str, part: str) -> bool:
+    """Return True if the words of a name hold those of another: "Kestrel K7" and "k7", but not 北京大学 and 北京."""
+    return f" {fold(part)} " in f" {fold(name)} "
 
 
 def _fitting(names: Sequence[str], max_chars: int) -> tuple[str, ...]:

@@ -66,6 +66,13 @@ def test_state_does_not_fit_a_replaced_history():
     assert not state.fits(messages[:4])
 
 
+def test_merged_names_a_thing_once_and_in_full():
+    said = ("Is the K7 good?", "The Kestrel K7 costs 20 euros.", "How much is the Kestrel K7?", "北京大学在北京吗？")
+    messages = [ChatMessage(text, role=("user", "assistant")[n % 2]) for n, text in enumerate(said)]
+    state = merged(SummaryState(), "summary", messages, 4, DefaultEntityExtractor(), 1200)
+    assert state.names == ("Kestrel K7", "北京大学", "北京")
+
+
 def test_merged_keeps_first_and_last_names_within_the_limit():
     messages = history(300)
     state = SummaryState()
