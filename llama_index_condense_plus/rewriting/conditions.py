@@ -20,7 +20,7 @@ _CONDITION_ZH = regex(
 _ASKING_ZH = regex(either(w for w in _ZH["asking"] if w not in ("呢", "有没有")))
 _CONDITION_EN = regex(
     rf"{_LEAD}(?:what |what about |how about )?(?P<words>(?:(?:{either(_EN['limited'])}) (?:{either(_EN['limits'])})"
-    rf"|{either(_EN['suppositions'])}) [^,?!]{{2,80}}?)\s*[?.!]*\s*$",
+    rf"|{either(_EN['suppositions'])}) (?P<rest>[^,?!]{{2,80}}?))\s*[?.!]*\s*$",
     re.IGNORECASE,
 )
 _MAIN_CLAUSE = regex(
@@ -28,11 +28,11 @@ _MAIN_CLAUSE = regex(
     rf" (?:{either([*_EN['subjects'], *_DEFINITE])})\b|\b(?:{either(_EN['asking'])}|whom)\b",
     re.IGNORECASE,
 )
-_ANY = regex(rf"{_LEAD}(?P<words>any (?!idea|more\b)[\w'’ -]{{2,40}}?)\s*\?*\s*$", re.IGNORECASE)
+_ANY = regex(rf"{_LEAD}(?P<words>any (?P<rest>(?!idea|more\b)[\w'’ -]{{2,40}}?))\s*\?*\s*$", re.IGNORECASE)
 _MAX_WORDS = 9
 """A longer condition is a question of its own."""
 _ADVERBIAL = regex(
-    rf"{_LEAD}(?P<words>(?:{either(_EN['adverbials'])}) [^,?!]{{2,60}}?)\s*[?.!]*\s*$",
+    rf"{_LEAD}(?P<words>(?:{either(_EN['adverbials'])}) (?P<rest>[^,?!]{{2,60}}?))\s*[?.!]*\s*$",
     re.IGNORECASE,
 )
 _END = regex(r"[\s。.？?！!，,；;]+$")
@@ -52,7 +52,7 @@ def conditioned(question: str, message: str) -> str | None:
             return None
         return f"{match['words']}，{question}"
     match = _CONDITION_EN.match(message) or _ANY.match(message) or _ADVERBIAL.match(message)
-    if not match or len(match["words"].split()) > _MAX_WORDS or _MAIN_CLAUSE.search(match["words"].partition(" ")[2]):
+    if not match or len(match["words"].split()) > _MAX_WORDS or _MAIN_CLAUSE.search(match["rest"]):
         return None
     return f"{_END.sub('', question)}, {decapitalised(match['words'])}?"
 

@@ -91,13 +91,13 @@ def _coordinated(question: str, old: NounPhrase) -> bool:
 
 def _modified(old: NounPhrase, new: Fragment) -> list[Scored]:
     """Return the words of a phrase that "a yearly one" takes the place of."""
-    del new
     parts = old.text.split()
     if old.before in ADJECTIVES:
         return [(ENGLISH.adjective, old.start - len(old.before) - 1, old.start - 1)]
     if len(parts) < 2:  # noqa: PLR2004 - nothing before the noun
         return []
     sum_ = ENGLISH.qualifier + ENGLISH.indefinite * (old.before in ("a", "an"))
+    sum_ += ENGLISH.names * (bool(new.proper) and parts[0][0].isupper())
     return [(sum_, old.start, old.start + len(" ".join(parts[:-1])))]
 
 

@@ -34,6 +34,8 @@ VERSION = regex(r"[\u3400-\u9fffA-Za-z0-9]{1,6}[版款型挡档席舱]")
 """Words for one of several versions of a thing: 四驱版, 白色款."""
 _MODEL = regex(r"[\u3400-\u9fff]{1,4}[A-Za-z]?\d{1,4}[系代级]?")
 """A thing by its number: 宝马5系."""
+_MAX_NAME = 4
+"""Characters of a Chinese person's name, which the tagger may cut (屠|呦|呦)."""
 _SUPPOSED = regex(either(follow_up_words("zh")["suppositions"]))
 _MAX_NEW_WORDS = 5
 _MAX_CHARS = 80
@@ -88,7 +90,9 @@ def fragment(message: str) -> Fragment | None:
         bare = words.strip(BRACKETS)
         counted = QUANTITY.fullmatch(bare) and not _SUPPOSED.match(bare)
         model = VERSION.fullmatch(bare) or _MODEL.fullmatch(bare)
-        whole = _covers(bare) or len(tokenize(words)) == 1 or counted or model
+        tokens = tokenize(words)
+        person = tokens[0].pos == "nr" and len(words) <= _MAX_NAME
+        whole = _covers(bare) or len(tokens) == 1 or counted or model or person
         return Fragment(words, modifier=bool(match["of"])) if whole else None
     match = _FORM_EN.match(message)
     if (

@@ -20,6 +20,7 @@ _INLINE_MARKS = (
     regex(r"(?:(?<=[:：;；,，。])|^)(?:首先|其次|再次|最后|第[一二三四五六七八九])[是,，:：]?\s*"),
     regex(r"\b(?:first|second|third|fourth|fifth)(?:ly)?[,:]\s*", re.IGNORECASE),
 )
+_LETTERED = regex(r"(?:(?<=[\s:：;；,，。.])|^)([A-H])[.、)）]\s*")
 _ENUMERATION = regex(r"[^、，,。；;：:！!？?\n]{1,24}(?:、[^、，,。；;：:！!？?\n]{1,24}){1,}")
 _PHRASE = r"[\w'’.+#-]+(?: [\w'’.+#-]+){0,4}"
 _MAX_WORDS = 5
@@ -67,13 +68,19 @@ def list_items(text: str) -> tuple[str, ...]:
     rows = table_rows(lines)
     if len(rows) >= _MIN_ITEMS:
         return rows
-    for mark in _INLINE_MARKS:
-        parts = mark.split(text)[1:]
+    for parts in (*(mark.split(text)[1:] for mark in _INLINE_MARKS), _lettered(text)):
         items = [_END.sub("", part.split("\n")[0].split("。")[0]) for part in parts]
         items = [item for item in items if item]
         if len(items) >= _MIN_ITEMS:
             return tuple(items)
     return _enumeration(text)
+
+
+def _lettered(text: str) -> list[str]:
+    """Return what follows each of A., B., C. … in a sentence; nothing if the letters do not come in order."""
+    parts = _LETTERED.split(text)[1:]
+    letters = "".join(parts[::2])
+    return parts[1::2] if len(letters) > 1 and "ABCDEFGH".startswith(letters) else []
 
 
 def table_rows(lines: Sequence[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ REFUND = "Can I get a refund?"
     ("question", "message", "expected"),
     [
         (REFUND, "even if I've worn them?", "Can I get a refund, even if I've worn them?"),
+        (REFUND, "even when I'm abroad?", "Can I get a refund, even when I'm abroad?"),
         (REFUND, "even without the box?", "Can I get a refund, even without the box?"),
         (REFUND, "what if I lost the receipt?", "Can I get a refund, if I lost the receipt?"),
         (REFUND, "Any exceptions?", "Can I get a refund, any exceptions?"),

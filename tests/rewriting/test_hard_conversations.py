@@ -43,22 +43,22 @@ FLOORS = {
         "names": 4,
     },
     "later_conversations": {
-        "substitution": 33,
-        "time": 7,
-        "list": 4,
-        "topic": 10,
-        "preposition": 5,
-        "join": 5,
-        "condition": 7,
-        "courtesy": 4,
-        "names": 5,
+        "substitution": 45,
+        "time": 9,
+        "list": 6,
+        "topic": 14,
+        "preposition": 7,
+        "join": 7,
+        "condition": 10,
+        "courtesy": 6,
+        "names": 8,
     },
 }
 """Right rewrites of each kind that were reached; a change that loses one is no improvement of that kind.
 
 The held-out floors are what the rules reached when those cases were first asked. The further conversations were written
 before the kinds of place in the last question were told apart (16 of 47 right then), the later ones after most of that
-(32 of 81 before, 63 when they were first asked).
+(45 of 113 before, 91 when they were first asked).
 """
 VARIED = ("reversal", "contentless", "substitution", "time", "preposition", "condition", "courtesy")
 """Kinds that repeat the last question but for a word: as a model's output the guards take that for a repetition."""

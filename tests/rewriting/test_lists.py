@@ -16,6 +16,8 @@ from llama_index_condense_plus.rewriting.lists import list_items, split_items
         ("第一种是月付，第二种是年付。", ("月付", "年付")),
         ("套餐有基础版、标准版和旗舰版。", ("基础版", "标准版", "旗舰版")),
         ("We have Visa, Mastercard and Amex", ("We have Visa", "Mastercard", "Amex")),
+        ("A. 流瑜伽 B. 阴瑜伽 C. 空中瑜伽", ("流瑜伽", "阴瑜伽", "空中瑜伽")),
+        ("By B. Smith and A. Jones.", ()),
         ("We have Visa, Mastercard, and Amex", ("We have Visa", "Mastercard", "Amex")),
         ("We take Visa, and Amex too", ()),
         ("More than five words are here, two, three and four", ("than five words are here", "two", "three", "four")),

@@ -51,6 +51,8 @@ from llama_index_condense_plus.rewriting.substitution import substituted
         ("川崎病的治疗费用高吗？", "水痘呢？", "水痘的治疗费用高吗？"),
         ("How long does a flight to Tokyo take?", "and jet lag?", None),
         ("When do courses in biology start?", "And for design?", "When do courses in design start?"),
+        ("莫言获奖是哪年？", "屠呦呦呢？", "屠呦呦获奖是哪年？"),
+        ("What's the rate on the Gold account?", "the Platinum one?", "What's the rate on the Platinum account?"),
         ("打疫苗后能洗澡吗？", "喝酒呢？", "打疫苗后能喝酒吗？"),
         ("MacBook Air的续航多久？", "Pro呢？", "MacBook Pro的续航多久？"),
         ("Can I bring sunscreen in hand luggage?", "and deodorant?", "Can I bring deodorant in hand luggage?"),
