@@ -25,10 +25,12 @@ from llama_index_condense_plus.rewriting.fragments import fragment
 from llama_index_condense_plus.rewriting.full_names import with_full_names
 from llama_index_condense_plus.rewriting.joins import joined
 from llama_index_condense_plus.rewriting.lists import item_name
+from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.persons import names_a_person
 from llama_index_condense_plus.rewriting.references import Reference, find_references
+from llama_index_condense_plus.rewriting.salience import rank_entities
 from llama_index_condense_plus.rewriting.standing import MAX_CHARS, varied_question, without_opener
-from llama_index_condense_plus.rewriting.weighing import ambiguous, fitting, picked, tied
+from llama_index_condense_plus.rewriting.weighing import ambiguous, fitting, is_part, picked, tied
 from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason
 
 NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place", "code", "quoted"})
@@ -52,10 +54,17 @@ _GOING = regex(rf"\b(?:{either(_EN['going'])}) \Z", re.IGNORECASE)
 def topic_query(window: HistoryWindow, message: str, extractor: EntityExtractor | None = None) -> str | None:
     """Return the most salient entity with the clause that asks; None without an entity that is not in the message."""
     folded = fold(message)
-    for entity, _ in Candidates(window, message, extractor or DefaultEntityExtractor()).ranked:
+    for entity, _ in rank_entities(window, extractor or DefaultEntityExtractor()):
         if entity.kind not in ("term", "number") and fold(entity.text) not in folded:
-            return f"{entity.text} {asking_clause(message)}"
+            return f"{_whole_name(entity, window)} {asking_clause(message)}"
     return None
+
+
+def _whole_name(entity: Entity, window: HistoryWindow) -> str:
+    """Return a name with the nouns around it where the user said it last (宁德 → 宁德时代)."""
+    said = (m.full_text for m in reversed(window.all_messages) if m.role == "user" and entity.text in m.full_text)
+    phrases = [p.text for p in noun_phrases(next(said, ""))]
+    return next((words for words in phrases if is_part(entity, words) and not is_attribute(words)), entity.text)
 
 
 class RuleRewriter:

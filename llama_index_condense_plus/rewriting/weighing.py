@@ -55,7 +55,7 @@ def with_subject(names: Ranked, about: NounPhrase, rounds: Sequence[Standing], s
             score *= IN_QUESTION  # noqa: PLW2901
         elif key not in said and not _strong(entity):
             score *= UNSAID  # noqa: PLW2901
-        weighed.append((replace(entity, text=about.text) if _is_part(entity, about.text) else entity, score))
+        weighed.append((replace(entity, text=about.text) if is_part(entity, about.text) else entity, score))
     if _is_asked_name(about, rounds[-1]):
         weighed = _with_name_first(weighed, about)
     weighed = _distinct(sorted(weighed, key=lambda pair: -pair[1]))
@@ -108,7 +108,7 @@ def _may_be_person(about: NounPhrase) -> bool:
     )
 
 
-def _is_part(entity: Entity, whole: str) -> bool:
+def is_part(entity: Entity, whole: str) -> bool:
     """Return True for a name that begins or ends a phrase of nouns that is little longer."""
     name, phrase = fold(entity.text), fold(whole)
     if entity.kind == "title" or len(phrase) <= len(name):
