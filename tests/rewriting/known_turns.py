@@ -20,6 +20,36 @@ from tests.rewriting.hard_cases import DATA, hard_cases
 
 FILE = DATA / "known_turns.jsonl"
 CONVERSATIONS = ("hard_conversations", "held_out_conversations", "further_conversations", "later_conversations")
+MORE = {
+    ("How much is the GTE-3000?", "It costs 2,999 euros."): (
+        "and the weight?", "What about the GTE-4000?", "is it waterproof?", "who makes it and where?", "Its warranty?",
+        "how heavy?", "in dollars?", "And in Canada?", "why?",
+    ),
+    ("GTE-3000多少钱？", "2999元。"): (
+        "重量呢？", "那GTE-4000呢？", "它防水吗？", "这款手机有GPS吗", "去年呢", "保修期多长", "在哪买",
+        "那价格和重量呢",
+    ),
+    ("有哪些套餐？", "有三种：\n1. 标准版，每月10元\n2. 专业版，每月30元\n3. 企业版，每月90元"): (
+        "第二种多少钱", "最便宜的是哪个？", "最后一个有什么功能", "它们有什么区别",
+    ),
+    ("Which plans are there?", "There are three:\n1. Basic, 10 euros\n2. Pro, 30 euros\n3. Team, 90 euros"): (
+        "how much is the second one?", "Is Pro better than Basic?", "the most expensive one?",
+    ),
+    ("Who directed Silent Harbor?", "Ingrid Vale directed it."): (
+        "When was she born?", "When was it released?", "What else did she direct?", "Who wrote it?", "And Loud Harbor?",
+    ),
+    ("《霸王别姬》的导演是谁？", "陈凯歌。"): ("他多大了", "哪年上映的", "主演呢", "他还拍过什么"),
+    ("从北京到上海的高铁多久？", "四个半小时。"): ("反过来呢", "飞机呢"),
+    ("Does the Alder cabin have a stove?", "Yes.", "Does the Birch cabin have a sauna?", "Yes."): (
+        "Back to the Alder cabin, is the Alder cabin warm?", "Back to the Alder cabin, is it warm?",
+        "Which one is warmer?",
+    ),
+    ("Can dogs stay at the inn in July?", "Yes."): ("and cats?", "for two nights?", "even if they bark?", "in August?"),
+    ("七月能停车吗？", "能。"): ("八月呢",),
+    ("三天内能退货吗？", "能。"): ("十天呢",),
+    ("成人票多少钱？", "80元。"): ("儿童呢？", "老人票呢？"),
+}  # fmt: skip
+"""More follow-ups, of which the rules make what they should."""
 SETTINGS = CondensePlusSettings()
 TRIGGER = build_trigger(SETTINGS)
 
@@ -64,6 +94,8 @@ def _today() -> Iterator[Turn]:
         turn = made(case.history, case.question)
         yield turn if turn.query and case.right(turn.query) else replace(turn, query=None)
         yield replace(made(case.history, other.history[0]), names=None, query=None)
+    for history, messages in MORE.items():
+        yield from (made(history, message) for message in messages)
 
 
 if __name__ == "__main__":

@@ -131,6 +131,7 @@ def test_cleaner_only_makes_safe_what_is_too_long_to_clean() -> None:
         ("the TV we discussed or the lamp you mentioned", "the TV or the lamp", ["we discussed", "you mentioned"]),
         ("As I said, the phone", "the phone", ["As I said"]),
         ("刚才提到的人民币", "人民币", ["刚才提到的"]),
+        ("刚才提到的确良衬衫", "刚才提到的确良衬衫", []),  # 的确良 is a word
         ("你刚才提到的和刚才说的手机", "和手机", ["你刚才提到的", "刚才说的"]),
         ("https://x.y/刚才提到的 刚才提到的价格", "https://x.y/刚才提到的 价格", ["刚才提到的"]),
         ("mail please@a.com please", "mail please@a.com", ["please"]),
