@@ -40,8 +40,8 @@ FOLDERS = ("retrieval", "rewriting")
 CPU_LIMIT_S = 60
 WALL_LIMIT_S = 1200
 """Mutants that take longer hang; the second one is wide, for the machine may be busy."""
-PATIENCE = "10"
-"""Tests may take this many times as long as usual before one counts as hanging."""
+PATIENCE = 10
+"""Tests may take this many times as long as usual, and as many seconds more, before one counts as hanging."""
 SLOW_S = 2.0
 """Tests that take longer are run only for the functions that they reach."""
 MEMORY_LIMIT = 6 * 2**30
@@ -201,23 +201,28 @@ class Nursery:
 
         def work(mutant: Mutant) -> int:
             path = str(ROOT / PACKAGE / mutant.module)
-            if self._known.runs_at_import(mutant) or not transplanted(mutant, functions[path]):
+            if not transplanted(mutant, functions[path]):
                 return UNFIT
-            limit_resources()
+            limit_memory()
             tests = [items[test] for test in self._known.tests_of(mutant) + self._known.far_tests_of(mutant)]
             for item, following in zip(tests, [*tests[1:], None], strict=True):
+                limit_cpu(time.process_time() + PATIENCE * (1 + self._known.seconds[item.nodeid]))
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                 if self._has_failed:
                     return KILLED
-            return SURVIVED
+            return UNFIT if self._known.runs_at_import(mutant) else SURVIVED
 
         self.results = in_forks(self._mutants, work, self._jobs)
         return True
 
 
-def limit_resources() -> None:
+def limit_cpu(seconds: float) -> None:
+    """Let this process end when it has taken this much."""
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), resource.RLIM_INFINITY))
+
+
+def limit_memory() -> None:
     """Keep a mutant from taking the machine."""
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
 
 
@@ -247,7 +252,8 @@ def killed(mutants: list[Mutant], known: Baseline, jobs: int, folder: str) -> di
     """Test mutants, those that need it with a fresh import; return how each fork ended, as ``os.waitpid`` says."""
 
     def freshly(mutant: Mutant) -> int:
-        limit_resources()
+        limit_cpu(CPU_LIMIT_S)
+        limit_memory()
         sys.meta_path.insert(0, MutatedFinder(mutant))  # type: ignore[arg-type]
         return run_tests([*known.tests_of(mutant), *known.far_tests_of(mutant)])
 
@@ -280,7 +286,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
-    os.environ |= {"HYPOTHESIS_STORAGE_DIRECTORY": tempfile.mkdtemp(), "TEST_PATIENCE": PATIENCE}
+    os.environ |= {"HYPOTHESIS_STORAGE_DIRECTORY": tempfile.mkdtemp(), "TEST_PATIENCE": str(PATIENCE)}
     paths = [ROOT / PACKAGE / name for name in arguments.only]
     files = sorted({file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))})
     found = [place for file in files for place in places(file)]
