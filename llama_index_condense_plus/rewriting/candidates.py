@@ -141,7 +141,9 @@ class Candidates:
         head = next((p for p in noun_phrases(self.last.text) if p.kind == "term" and p.end < about.start), None)
         between = self.last.text[head.end : about.start] if head else ""
         if head and _WAY.fullmatch(between):
-            return f"{said(head)}{between}{name}"
+            beyond = next((p for p in noun_phrases(self.last.text) if p.start > about.end), None)
+            there = beyond and _WAY.fullmatch(self.last.text[about.end : beyond.start])
+            return f"{said(head)}{between}{self.last.text[about.start : beyond.end if beyond and there else about.end]}"
         place = preposition(self.last.text, about)
         how = head and place in ("in", "on", "with") and _HOW.match(self.last.text)
         return f"{said(head)} {place} {said(about)}" if head and how else self.said(name)

@@ -40,8 +40,10 @@ def joined(topic: str, clause: str) -> str:
 
 def _chinese(topic: str, clause: str) -> str:
     first = next(iter(tokenize(clause)), None)
+    done = first is not None and clause[len(first.text) :][:1] in ("吗", "么")  # 收费吗 asks whether one does
     noun = first is not None and (first.pos in _NOUN_TAGS or first.text in ATTRIBUTES)
-    if noun or (first is not None and any(p.start == 0 and p.kind == "attribute" for p in noun_phrases(clause))):
+    asked = first is not None and any(p.start == 0 and p.kind == "attribute" for p in noun_phrases(clause))
+    if not done and (noun or asked):
         return f"{topic}的{clause}"
     return f"{topic}{clause}" if has_han(clause[:1]) else f"{topic} {clause}"
 

@@ -97,6 +97,11 @@ PLANS = ["A方案和B方案哪个便宜？", "A方案便宜。"]
             "Does it work when its light blinks?",
             "Does the GTE-3000 work when the GTE-3000's light blinks?",
         ),
+        (
+            ["Is there a train from Vienna to Graz?", "Yes, hourly."],
+            "how long does it take?",
+            "How long does the train from Vienna to Graz take?",
+        ),
         (["Who needs the flu vaccine?", "All."], "Is this vaccine free?", "Is the flu vaccine free?"),
     ],
 )

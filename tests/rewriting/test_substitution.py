@@ -129,6 +129,8 @@ def test_fragment_leaves_what_says_more(message: str) -> None:
         ("the abbey", "Is there an entrance fee?", "Is there an entrance fee for the abbey?"),
         ("GTE-3000", "保修期多长？", "GTE-3000的保修期多长？"),
         ("绿萝", "怎么浇水？", "绿萝怎么浇水？"),
+        ("电动车棚", "收费吗？", "电动车棚收费吗？"),
+        ("电动车棚", "收费多少？", "电动车棚的收费多少？"),
     ],
 )
 def test_joined_reads_as_one_question(topic: str, clause: str, expected: str) -> None:
