@@ -15,9 +15,9 @@ _ZH, _EN = follow_up_words("zh"), follow_up_words("en")
 _MARKS = regex(r"[^\w\s'’]+")
 _CONTENTLESS_ZH = frozenset(_ZH["contentless"])
 _CONTENTLESS_EN = frozenset(_EN["contentless"])
-_LEAD_ZH = regex(r"^(?:那么?|嗯+|哦|好的?|所以|那请问|请问|对了|但是?|可是|可)[，,\s]*(?=.)")
-_TAIL_ZH = regex(r"(?:吗|呢|啊|呀|嘛|吧)$")
-_LEAD_EN = regex(r"^(?:(?:and|but|so|ok|okay|well|hmm|oh|then|also)\b,?\s+)+(?=\w)", re.IGNORECASE)
+_LEAD_ZH = regex(rf"^(?:{either(_ZH['interjections'])})[，,\s]*(?=.)")
+_TAIL_ZH = regex(rf"(?:{either(_ZH['particles'])})$")
+_LEAD_EN = regex(rf"^(?:(?:{either([*_EN['openers'], *_EN['interjections']])})\b,?\s+)+(?=\w)", re.IGNORECASE)
 _LAST_MARK = regex(r"[\s。.？?！!，,；;]+$")
 _REVERSAL_ZH = regex(rf"^(?:那么?)?[，,]?(?:如果|要是)?(?:{either(_ZH['reversal'])})")
 _REVERSAL_EN = regex(rf"^(?:what about |how about |is it |and )*(?:{either(_EN['reversal'])})\b", re.IGNORECASE)
@@ -31,7 +31,7 @@ _NEGATED_EN = regex(
     re.IGNORECASE,
 )
 _CONDITION_EN = regex(r"\b(?:if|when)\b[^?]*?\b(?:is|are|am|was|were|can|has|have|will)\b(?! not)", re.IGNORECASE)
-_AUXILIARY = regex(r"^(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have)\b", re.IGNORECASE)
+_AUXILIARY = regex(rf"^(?:{either([*_EN['auxiliaries'], *_EN['copulas'], 'has', 'have'])})\b", re.IGNORECASE)
 _STOPS_ZH = "怎多是要需"
 """Characters that no side of a reversal holds: 怎么, 多久, 是, 要, 需要."""
 _SIDE_ZH = rf"[^，,。？?{_STOPS_ZH}]{{1,20}}?"
