@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.rules import RuleRewriter
@@ -17,6 +16,7 @@ from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import RewriteRequest
 from tests.rewriting.hard_cases import DATA, hard_cases
+from tests.rewriting.trigger_traps import HISTORIES, NEEDS, NEEDS_NONE
 
 FILE = DATA / "known_turns.jsonl"
 CONVERSATIONS = ("hard_conversations", "held_out_conversations", "further_conversations", "later_conversations")
@@ -50,6 +50,70 @@ MORE = {
     ("成人票多少钱？", "80元。"): ("儿童呢？", "老人票呢？"),
 }  # fmt: skip
 """More follow-ups, of which the rules make what they should."""
+LEANING = {
+    "phone": (
+        "李安和他的儿子谁高",
+        "《他》这部电影的导演是谁",
+        "张艺谋的电影里他最喜欢哪部",
+        "我女儿今年三岁，她能坐吗",
+        "华为P60和它的前代有什么区别",
+        "该公司的地址",
+        "该怎么办",
+        "其他颜色有吗",
+        "其价格是多少",
+        "此外还有什么",
+        "此商品包邮吗",
+        "吉他多少钱",
+        "那个，我想问一下价格",
+        "那个…价格多少",
+        "这样的话怎么办",
+        "这样行吗",
+        "那样的手机有吗",
+        "我们部门这边怎么申请",
+        "他的《活着》讲什么",
+        "他，《活着》呢",
+        "李雷的手机坏了他该怎么办",
+        "程序报错了它怎么修",
+        "奥德彪是谁，他多大",
+        "苹果公司和它的CEO是谁",
+        "那边天气怎么样",
+        "当时的价格",
+        "这时候去合适吗",
+        "什么是区块链，它有什么用",
+        "周杰伦的《青花瓷》是他写的吗",
+        "如果客人要退款，他需要什么证件",
+    ),
+    "product": (
+        "Is it possible to get a refund?",
+        "It takes how long to get there?",
+        "it's raining, can I go?",
+        "Is it true that cats sleep a lot?",
+        "What is Docker and why is it popular?",
+        "When a guest arrives, can she park?",
+        "that film I liked was good",
+        "this year's budget",
+        "those who pay",
+        "those are nice",
+        "I think that works",
+        "is that ok?",
+        "the phone that rings",
+        "John said he is late. Where does he live?",
+        "who is her friend's boss",
+        "What does Rome offer and how big is it?",
+        "Does the teacher grade her students?",
+        "of its own",
+        "if an engineer leaves, what happens to his laptop?",
+        "The printers are old, should they be replaced?",
+        "Can I return it if it doesn't fit?",
+        "a dog and its owner",
+        "What is it like to be a bat?",
+        "does it mean that I must pay?",
+        "why is it recommended to wait?",
+        "is it safe to drink",
+        "how much does it rain",
+    ),
+}
+"""Messages with pronouns, some of which the message itself explains: the gate's alone."""
 SETTINGS = CondensePlusSettings()
 TRIGGER = build_trigger(SETTINGS)
 
@@ -81,10 +145,12 @@ def made(history: tuple[str, ...], message: str) -> Turn:
 
 
 def known() -> Iterator[Turn]:
-    """Yield the turns of the file."""
+    """Yield the turns of the file, of which each line holds a conversation."""
     for line in FILE.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        yield Turn(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+        for turn in row["turns"]:
+            names = tuple(turn["names"]) if "names" in turn else None
+            yield Turn(tuple(row["history"]), turn["message"], turn["reason"], turn["logit"], names, turn.get("query"))
 
 
 def _today() -> Iterator[Turn]:
@@ -96,8 +162,16 @@ def _today() -> Iterator[Turn]:
         yield replace(made(case.history, other.history[0]), names=None, query=None)
     for history, messages in MORE.items():
         yield from (made(history, message) for message in messages)
+    for messages_of in (NEEDS, NEEDS_NONE, LEANING):
+        for name, messages in messages_of.items():
+            yield from (replace(made(HISTORIES[name], one), names=None, query=None) for one in messages)
 
 
 if __name__ == "__main__":
-    lines = (json.dumps(asdict(turn), ensure_ascii=False) for turn in _today())
-    Path(FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    talks: dict[tuple[str, ...], dict[str, dict[str, object]]] = {}
+    for turn in _today():
+        row = {key: value for key, value in asdict(turn).items() if key not in ("history", "names", "query") or value}
+        talks.setdefault(row.pop("history"), {})[turn.message] = row
+    rows = ({"history": history, "turns": list(turns.values())} for history, turns in talks.items())
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+    FILE.write_text("".join(lines), encoding="utf-8")
