@@ -60,10 +60,21 @@ def with_subject(names: Ranked, about: NounPhrase, rounds: Sequence[Standing], s
         weighed = _with_name_first(weighed, about)
     weighed = _distinct(sorted(weighed, key=lambda pair: -pair[1]))
     held = any(fold(about.text) in fold(e.text) for e, _ in weighed)
-    if not held and (not weighed or (fold(weighed[0][0].text) not in said and not _strong(weighed[0][0]))):
+    if not held and (not weighed or _gives_way(weighed[0][0], about, rounds[-1], said)):
         kind = "name" if _may_be_person(about) else "term"
         weighed.insert(0, (Entity(about.text, kind, about.start), 2 * weighed[0][1] if weighed else 1.0))
     return weighed
+
+
+def _gives_way(first: Entity, about: NounPhrase, last: Standing, said: str) -> bool:
+    """Return True if what the last question was about is likelier meant than the likeliest name.
+
+    Only the assistant said the name, or the talk has since changed its language (Kestrel, then 红隼).
+    """
+    name = fold(first.text)
+    left = last.whole and about.kind == "name" and has_han(about.text) != has_han(name)
+    older = left and name not in fold(f"{last.text}\n{last.answer}")
+    return older or (name not in said and not _strong(first))
 
 
 def _with_name_first(weighed: Ranked, about: NounPhrase) -> Ranked:

@@ -147,6 +147,22 @@ def test_outcome_names_tied_candidates() -> None:
 
 
 @pytest.mark.parametrize(
+    ("history", "message", "expected"),
+    [
+        (
+            ["How much does the Kestrel drone cost?", "449 euros.", "红隼无人机多少钱？", "3499 元。"],
+            "那它的保修期呢？",
+            "红隼无人机",
+        ),
+        (["Does the Aster lamp dim?", "Yes.", "雏菊台灯能调光吗？", "可以。"], "它多重？", "雏菊台灯"),
+        (["雏菊台灯能调光吗？", "可以。", "Does the Aster lamp dim?", "Yes."], "How heavy is it?", "the Aster"),
+    ],
+)
+def test_outcome_follows_a_talk_that_changes_its_language(history: list[str], message: str, expected: str) -> None:
+    assert expected in (outcome(history, message).text or "")
+
+
+@pytest.mark.parametrize(
     ("summary", "message", "searched"),
     [
         (
