@@ -127,6 +127,8 @@ class Turn:
     reason: str
     logit: float | None
     """The gate's sum of weights: unlike the score it moves with every feature."""
+    cues: tuple[str, ...] = ()
+    """What the gate saw in the message: each cue with its place and words."""
     names: tuple[str, ...] | None = None
     """What the conversation speaks of, likeliest first, each with its kind."""
     query: str | None = None
@@ -141,7 +143,8 @@ def made(history: tuple[str, ...], message: str) -> Turn:
     logit = None if decision.score is None else round(math.log(decision.score / (1 - decision.score)), 3)
     query = RuleRewriter().outcome(RewriteRequest(message, window, decision)).text
     names = tuple(f"{entity.text} ({entity.kind})" for entity in window.entities)
-    return Turn(history, message, decision.reason.value, logit, names, query)
+    cues = tuple(f"{cue.name} {cue.start} {cue.text}" for cue in decision.cues)
+    return Turn(history, message, decision.reason.value, logit, cues, names, query)
 
 
 def known() -> Iterator[Turn]:
@@ -149,8 +152,8 @@ def known() -> Iterator[Turn]:
     for line in FILE.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         for turn in row["turns"]:
-            names = tuple(turn["names"]) if "names" in turn else None
-            yield Turn(tuple(row["history"]), turn["message"], turn["reason"], turn["logit"], names, turn.get("query"))
+            lists = {key: tuple(turn[key]) for key in ("cues", "names") if key in turn}
+            yield Turn(**turn | lists, history=tuple(row["history"]))
 
 
 def _today() -> Iterator[Turn]:
@@ -170,7 +173,7 @@ def _today() -> Iterator[Turn]:
 if __name__ == "__main__":
     talks: dict[tuple[str, ...], dict[str, dict[str, object]]] = {}
     for turn in _today():
-        row = {key: value for key, value in asdict(turn).items() if key not in ("history", "names", "query") or value}
+        row = {key: value for key, value in asdict(turn).items() if key in ("history", "logit") or value}
         talks.setdefault(row.pop("history"), {})[turn.message] = row
     rows = ({"history": history, "turns": list(turns.values())} for history, turns in talks.items())
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]

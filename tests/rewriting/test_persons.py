@@ -69,3 +69,8 @@ def test_a_text_brings_in_a_person_of_its_own(text, person):
 )
 def test_names_that_look_like_persons(name, person):
     assert looks_like_person(name) is person
+
+
+def test_a_name_with_a_number_is_no_person():
+    assert person_fit(Entity("张三", "person", 0), [Standing("张三是谁？", "")]) > 0
+    assert person_fit(Entity("张3", "person", 0), [Standing("张3是谁？", "")]) == 0

@@ -63,6 +63,7 @@ def test_new_entity_names_what_is_new_in_english(original, rewrite, new):
         ("导演呢", "张艺谋的导演呢", []),
         ("价格呢", "牛奶咖啡价格呢", ["牛奶", "咖啡"]),
         ("怎么洗", "羊毛地毯怎么洗", ["羊毛", "地毯"]),
+        ("价格呢", "茶价格呢", []),  # one character is mere wording
         ("价格呢", "咖啡价格呢", ["咖啡"]),  # all that the rewrite adds was said by nobody
         ("价格呢", "维修报销价格呢", ["维修报销"]),
         ("价格呢", "电话号码价格", []),  # attributes name nothing
