@@ -48,7 +48,7 @@ _NUMERALS |= {"一": 1, "首": 1}
 _ENGLISH_ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1, "former": 1, "latter": -1,
 }  # fmt: skip
-_MEASURE = "[部首个座家本位款张种条只件支台篇名套道处片所项类份门台]"
+_MEASURE = "[部首个座家本位款张种条只件支台篇名套道处片所项类份门档辆栋趟幅]"
 _CLASS = either(_ZH["classes"])
 _HAN = regex(
     rf"(?P<ordinal>(?<!的)(?:第(?P<n>[一二三四五六七八九十1-9])(?:{_MEASURE}|点|步)(?:{_CLASS})?|最后一{_MEASURE})|前者|后者)"
