@@ -142,3 +142,14 @@ def test_deepened_copies_llama_indexs_own_retriever_only() -> None:
     assert deepened(own, 1) is own
     users = FakeRetriever(lambda words: [], similarity_top_k=3)
     assert deepened(users, 2) is users
+
+
+def test_aembed_together_goes_on_without_an_asynchronous_batch_that_hangs() -> None:
+    class Hanging(BatchEmbedding):
+        async def aget_query_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+            await asyncio.Event().wait()
+            return []
+
+    jobs = [job(searching(Hanging()), text) for text in "ab"]
+    asyncio.run(asyncio.wait_for(aembed_together(jobs, 0.05), 20))
+    assert [each.bundle.embedding for each in jobs] == [None, None]

@@ -141,3 +141,13 @@ def test_retriever_tells_its_callbacks_of_the_whole_retrieval(retrieve):
     retrieve(PlanRetriever(base, plan=PLAN, callback_manager=CallbackManager([heard])))
     ((_, end),) = heard.get_event_pairs(CBEventType.RETRIEVE)
     assert [found.node_id for found in end.payload["nodes"]] == ["rewritten"]
+
+
+def test_retriever_searches_the_reserve_with_the_bundles_image(retrieve):
+    base = FakeRetriever(lambda words: [])
+    plan = QueryPlan(ONE.queries, reserve=(PlannedQuery("variant", QueryRole.VARIANT),))
+    retrieve(PlanRetriever(base, plan=plan), QueryBundle("rewritten", image_path="cat.png"))
+    assert [(bundle.query_str, bundle.image_path) for bundle in base.bundles] == [
+        ("rewritten", "cat.png"),
+        ("variant", "cat.png"),
+    ]

@@ -77,3 +77,13 @@ def test_cut_shares_the_room_of_a_list_equally_and_leaves_short_items_whole() ->
 
 def test_cut_below_a_single_character_is_nothing() -> None:
     assert cut("字" * 50, 1, lambda text: 5 * len(text)) == ""
+
+
+def test_cut_keeps_short_items_whole_wherever_they_stand() -> None:
+    items = ["1. " + "x" * 90, "2. short", "3. " + "y" * 90, "4. brief"]
+    shortened = cut("\n".join(items), 60, len)
+    assert "2. short" in shortened
+    assert "4. brief" in shortened
+    long = [line for line in shortened.splitlines() if line[:1] in "13"]
+    assert abs(len(long[0]) - len(long[1])) <= 1
+    assert len(shortened) <= 60

@@ -267,7 +267,12 @@ def test_relative_times_are_in_order_and_do_not_overlap(message: str, language: 
 def test_shown_names_are_five_names_on_one_line_without_terms() -> None:
     many = request("它呢", "zh", [("user", "《甲》《乙》《丙》《丁》《戊》《己》《庚》"), ("assistant", "好，3个苹果")])
     assert shown_names(many.message, many.window) == ["甲", "庚", "己", "戊", "丁"]
-    entities = (Entity("The\n  Orion", "name", 0), Entity("The Orion", "code", 9), Entity("5 kg", "number", 20))
+    entities = (
+        Entity("The\n  Orion", "name", 0),
+        Entity("The Orion", "code", 9),
+        Entity("5 kg", "number", 20),
+        Entity("apples", "term", 30),
+    )
     assert shown_names("it?", HistoryWindow(entities=entities)) == ["The Orion"]
 
 
