@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
@@ -95,7 +95,7 @@ class Quantity:
     """True for an ordinal or a number that points (第二种, 这两个) and may be replaced by names."""
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def quantities(folded: str) -> tuple[Quantity, ...]:
     """Return the numbers of a folded text in order; digits inside codes such as ``gte-3000`` are none."""
     return tuple(_find(folded))

@@ -5,24 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache, wraps
+from functools import cache
 from importlib.resources import files
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from llama_index_condense_plus.languages.en import FUNCTION_WORDS as ENGLISH
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.zh import FUNCTION_WORDS as CHINESE
 
-T = TypeVar("T")
-
 MAX_CHARS = 20_000
 """Longer texts are analysed in their first and last halves of this size: no reference needs more."""
-
-LONG_CHARS = 1_000
-"""Texts beyond it take some 100 kB each in a cache once they are tokenised."""
-MANY, FEW = 4096, 128
-"""Short and long texts that a cache remembers."""
 
 FUNCTION_TAGS = frozenset("rucpyeohk")
 """First letters of jieba's tags of pronouns, particles, conjunctions, prepositions, interjections and affixes."""
@@ -86,6 +80,10 @@ def fold(text: str) -> str:
     return simplify(text).casefold()
 
 
+folded = remembered(fold)
+"""``fold``, remembered: the same texts are compared turn after turn."""
+
+
 def clip(text: str, limit: int = MAX_CHARS) -> str:
     """Return at most ``limit`` characters: both ends of a longer text."""
     return text if len(text) <= limit else text[: limit // 2] + "\n" + text[-(limit // 2) :]
@@ -107,17 +105,6 @@ def _tagger() -> Callable[[str], list[tuple[str, str]]]:
 
     tag: Callable[[str], list[tuple[str, str]]] = rjieba.tag
     return tag
-
-
-def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
-    """Cache what a function makes of texts, but only ``FEW`` long ones: whoever writes much fills no memory."""
-    short, long = lru_cache(maxsize=MANY)(function), lru_cache(maxsize=FEW)(function)
-
-    @wraps(function)
-    def look_up(text: str) -> T:
-        return short(text) if len(text) <= LONG_CHARS else long(text)
-
-    return look_up
 
 
 @remembered

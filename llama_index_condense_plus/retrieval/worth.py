@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import content_tokens, has_han, tokenize
 from llama_index_condense_plus.types import TriggerDecision
@@ -50,7 +49,7 @@ def agreement(original: str, rewrite: str) -> float:
     return len(words & frozenset(content_tokens(rewrite))) / len(words)
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def carries_name(text: str) -> bool:
     """Return True if a Chinese text holds a title, a quotation or a word tagged as a name."""
     return _TITLE.search(text) is not None or any(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from llama_index_condense_plus.languages import zh
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, has_han
 
@@ -57,7 +57,7 @@ def asking_span(text: str) -> tuple[int, int]:
     return _span(text)
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def _span(text: str) -> tuple[int, int]:
     clause, asks = (_CLAUSE, _asks_zh) if has_han(text) else (_ENGLISH_SENTENCE, _asks_en)
     clauses = [match.span() for match in clause.finditer(text)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
 from llama_index_condense_plus.languages import Lexicon, detect_language, lexicon_for
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.phrases import phrase_set
 from llama_index_condense_plus.languages.text import Token, has_han, tokenize
@@ -205,7 +205,7 @@ def _splits_no_word(line: str, start: int, end: int) -> bool:
     )
 
 
-@lru_cache(maxsize=256)
+@remembered
 def _tokens(line: str) -> tuple[Token, ...]:
     return tokenize(line)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from llama_index_condense_plus.languages import lexicon_for
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.rewriting.asking import asks
@@ -43,6 +42,6 @@ def only_small_talk(message: str) -> bool:
     return any(piece in phrases or _LAUGH.match(piece) for piece in pieces if piece)
 
 
-@lru_cache(maxsize=2)
+@remembered
 def _small_talk(language: str) -> SmallTalk:
     return SmallTalk(lexicon_for(language))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, has_han
 from llama_index_condense_plus.rewriting.han_names import han_names, han_terms
@@ -41,7 +41,7 @@ class DefaultEntityExtractor:
         return list(_extract(clip(text)))
 
 
-@lru_cache(maxsize=8192)
+@remembered
 def _extract(text: str) -> tuple[Entity, ...]:
     taken, found = bytearray(len(text)), []
     for entity, start, end in _candidates(text):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
@@ -77,7 +77,7 @@ class Fragment:
         return True if any(word[0].isupper() for word in inside) else self.named
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def fragment(message: str) -> Fragment | None:
     """Return what a message puts in the place of something; None if it says more, or asks more."""
     if len(message) > _MAX_CHARS or find_references(message):

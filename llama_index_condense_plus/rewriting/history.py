@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from llama_index.core.base.llms.types import ChatMessage
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
@@ -113,7 +113,7 @@ def _cut_round(
     return [replace(m, text=cut(m.full_text, min(limits[m.role], share), count)) for m in group]
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _items(text: str) -> tuple[str, ...]:
     return list_items(clip(text))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 
 _LINE_ITEM = regex(
@@ -54,7 +54,7 @@ def split_items(text: str) -> list[str]:
     return segments
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def list_items(text: str) -> tuple[str, ...]:
     """Return the items of the text's list without their marks, in order; empty if there is none.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
 from llama_index_condense_plus.languages.instructions import INSTRUCTION
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import FEW, LONG_CHARS
 from llama_index_condense_plus.types import WindowMessage
 
 _ROLES = {
@@ -67,7 +67,7 @@ def spoken(history: Iterable[ChatMessage | tuple[str, str | None]]) -> tuple[lis
     summaries: list[str] = []
     for item in history:
         role, text = role_and_text(item)
-        message, summary = _usable(role, text) if len(text) <= LONG_CHARS else _usable_long(role, text)
+        message, summary = _usable_as(role)(text)
         messages.append(message)
         if summary:
             summaries.append(summary)
@@ -84,7 +84,11 @@ def rounds(messages: Sequence[WindowMessage]) -> list[list[WindowMessage]]:
     return grouped
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16)
+def _usable_as(role: str) -> Callable[[str], tuple[WindowMessage | None, str]]:
+    return remembered(partial(_usable, role))
+
+
 def _usable(role: str, raw: str) -> tuple[WindowMessage | None, str]:
     if not role or not raw:
         return None, ""
@@ -101,9 +105,6 @@ def _usable(role: str, raw: str) -> tuple[WindowMessage | None, str]:
     if not text or (role == "assistant" and text.casefold() in _NO_ANSWER):
         return None, summary
     return WindowMessage(role=role, full_text=text, text=""), summary
-
-
-_usable_long = lru_cache(maxsize=FEW)(_usable.__wrapped__)
 
 
 def _without_memory(text: str) -> tuple[str, str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.stems import singular
@@ -28,7 +27,7 @@ _CONTRACTING = frozenset(_WORDS["contracting"])
 _YEAR = regex(r"(?:19|20)\d\d$")
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def english_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
     """Return the noun phrases of a text in order."""
     words = [(m.group(), m.start()) for m in _WORD.finditer(text)]

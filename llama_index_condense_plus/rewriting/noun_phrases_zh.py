@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
 from llama_index_condense_plus.languages.text import Token, simplify, tokenize
@@ -39,7 +39,7 @@ _TIME = regex(
 """Years and days, which are no part of the name before or the noun after them."""
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def chinese_noun_phrases(text: str) -> tuple[NounPhrase, ...]:
     """Return the noun phrases of a text in order; what stands on both sides of 的 are two."""
     return tuple(_phrases(text))

@@ -8,6 +8,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.text import content_tokens, fold
 from llama_index_condense_plus.types import Cue, HistoryWindow
 
@@ -150,6 +151,6 @@ def _words_before(messages: tuple[tuple[str, str], ...]) -> dict[str, int]:
     return dict.fromkeys(chain.from_iterable(content_tokens(text) for _, text in messages), SEEN_BEFORE)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _folded(text: str) -> str:
     return fold(text[:20_000])

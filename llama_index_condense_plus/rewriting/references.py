@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from llama_index_condense_plus.languages import lexicon_for
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.phrases import PhraseSet
 from llama_index_condense_plus.languages.text import fold, has_han, tokenize
@@ -73,13 +73,13 @@ _PERSON_NOUNS = frozenset(_ZH["person_classes"])
 _PLACE_NOUNS = frozenset(_ZH["place_classes"])
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def find_references(text: str) -> tuple[Reference, ...]:
     """Return the references of a text in order; none overlaps another."""
     return tuple(_chinese(text) if has_han(text) else _english(text))
 
 
-@lru_cache(maxsize=8)
+@remembered
 def _no_pronouns(language: str) -> PhraseSet:
     return PhraseSet(lexicon_for(language).not_pronouns)
 

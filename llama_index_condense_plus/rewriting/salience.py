@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.orders import without_orders
@@ -102,7 +103,7 @@ def _weight(entity: Entity) -> float:
     return KIND_WEIGHTS.get(entity.kind, 1.0)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _folded(text: str) -> str:
     return fold(clip(text))
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence, Set
 from functools import lru_cache
 
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import content_tokens, fold
+from llama_index_condense_plus.languages.text import content_tokens, fold, folded
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.references import find_references
 from llama_index_condense_plus.types import WindowMessage
@@ -22,11 +22,6 @@ SUBSTITUTION = regex(
     re.IGNORECASE,
 )
 """A question that only puts something else in the place of what the last one was about."""
-
-
-@lru_cache(maxsize=4096)
-def _folded(text: str) -> str:
-    return fold(text)
 
 
 def _names(text: str, extractor: EntityExtractor) -> frozenset[str]:
@@ -67,5 +62,5 @@ def since_topic_start(messages: Sequence[WindowMessage], extractor: EntityExtrac
 
 def _answers(answer: str, fresh: Set[str], earlier: Set[str]) -> bool:
     """Return True if an answer takes up a fresh name and none from before."""
-    folded = _folded(answer)
-    return any(name in folded for name in fresh) and not any(name in folded for name in earlier)
+    told = folded(answer)
+    return any(name in told for name in fresh) and not any(name in told for name in earlier)

@@ -14,7 +14,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import ChatMemoryBuffer
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, MessageTooLongError
-from llama_index_condense_plus.languages import text
+from llama_index_condense_plus.languages import memo, text
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.turn.answering import EARLIER_SHARE, prompt_tokens, recent_turns
 from tests.conftest import FIRST_ROUND, PRICE
@@ -117,10 +117,13 @@ def test_earlier_turns_take_no_more_than_their_share_of_the_context(context_wind
 
 def test_long_texts_do_not_fill_the_memory() -> None:
     calls: list[str] = []
-    measure = text.remembered(lambda words: (calls.append(words), len(words))[1])
-    long = [str(number) * 1_001 for number in range(text.FEW + 1)]
-    for words in (*long, *long[-1:], *long[:1]):
+    measure = memo.remembered(lambda words: (calls.append(words), len(words))[1])
+    kept = memo.KEPT_CHARS // 10_000
+    long = [f"{number:04}" * 2_500 for number in range(kept + 1)]
+    huge = "x" * (memo.KEPT_CHARS + 1)
+    for words in (*long, huge, huge, *long[1:], *long[:1]):
         assert measure(words) == len(words)
-    assert len(calls) == text.FEW + 2  # the newest are remembered, the oldest is not
+    assert len(calls) == kept + 4  # the newest are remembered, the oldest is not, the huge one never is
     assert measure("short") == measure("short") == 5
     assert calls.count("short") == 1
+

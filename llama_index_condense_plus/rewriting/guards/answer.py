@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import pairwise
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.languages.text import folded, has_han
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks, sentences
-from llama_index_condense_plus.rewriting.guards.features import features, folded, grounding, retained
+from llama_index_condense_plus.rewriting.guards.features import features, grounding, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
@@ -166,7 +166,7 @@ def _adds(original: str, rewrite: str, repeated: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def bare(text: str) -> str:
     """Return the folded letters and digits of a text."""
     return "".join(char for char in folded(text[:_COMPARED]) if char.isalnum())
@@ -175,7 +175,7 @@ def bare(text: str) -> str:
 _COMPARED = 4_000
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def _forms(text: str) -> tuple[tuple[str, str], ...]:
     """Return a message, its sentences and its beginnings with their bare forms."""
     parts = sentences(text[:_COMPARED])
@@ -199,6 +199,6 @@ def _similar(a: str, b: str) -> bool:
     return len(mine & other) >= _SIMILAR * max(len(mine), len(other))
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _pairs(bare_form: str) -> frozenset[str]:
     return frozenset(a + b for a, b in pairwise(bare_form))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han
-from llama_index_condense_plus.rewriting.guards.features import features, folded
+from llama_index_condense_plus.languages.text import folded, has_han
+from llama_index_condense_plus.rewriting.guards.features import features
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
 
 _SENTENCE = regex(r"[^。！？?!；;\n]+[。！？?!；;\n]*|[。！？?!；;\n]+")
@@ -43,7 +42,7 @@ _CONDITION = regex(
 )
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def asks(text: str) -> bool:
     """Return True if a text asks or requests something, question mark or not."""
     plain = folded(text)
@@ -58,7 +57,7 @@ def sentences(text: str) -> list[str]:
     return [found for match in pattern.finditer(text) if (found := match.group().strip())]
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def asking_sentence(text: str) -> str:
     """Return the last sentence that asks and has content, with a short one before it that lends it content.
 
@@ -84,7 +83,7 @@ def _stands_alone(clause: str) -> bool:
     return bool(features(clause).words or kinds(clause))
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def asking_clause(text: str) -> str:
     """Return the last clause of the asking sentence that has content; Chinese turns run clauses on with commas.
 

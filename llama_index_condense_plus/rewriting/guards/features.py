@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.stems import common_words, known_words, stem
 from llama_index_condense_plus.languages.synonyms import SYNONYMS_EN, SYNONYMS_ZH
@@ -68,7 +69,7 @@ class Features:
     """Words in capitals, folded: what capitalised words may spell out."""
 
 
-@lru_cache(maxsize=8192)
+@remembered
 def folded(text: str) -> str:
     """Return the folded form of a text, computed once per text."""
     return fold(clip(text, MAX_CHECKED_CHARS))
@@ -79,7 +80,7 @@ def features(text: str) -> Features:
     return _features(clip(text, MAX_CHECKED_CHARS))
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _features(text: str) -> Features:
     whole = folded(text)
     aligned = len(whole) == len(text)

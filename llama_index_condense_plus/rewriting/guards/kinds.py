@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han
-from llama_index_condense_plus.rewriting.guards.features import folded
+from llama_index_condense_plus.languages.text import folded, has_han
 
 _KINDS_ZH = (
     ("who", regex(r"谁|哪位|何人|什么人")),
@@ -57,7 +55,7 @@ _KINDS_EN = (
 )
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def kinds(text: str) -> frozenset[str]:
     """Return the kinds that a text may ask for."""
     plain = folded(text)

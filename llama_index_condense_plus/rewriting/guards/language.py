@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.languages.weak_words import WEAK_EN
@@ -84,7 +84,7 @@ def _without_said(text: str, window: HistoryWindow) -> str:
     return _RUN.sub(lambda run: "" if any(fold(run.group()) in one for one in said) else run.group(), text)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _shares(text: str) -> dict[str, float]:
     """Return the share of letters of each script."""
     text = unicodedata.normalize("NFKC", text)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip
+from llama_index_condense_plus.languages.text import clip, folded
 from llama_index_condense_plus.rewriting.guards.clauses import sentences
-from llama_index_condense_plus.rewriting.guards.features import features, folded, retained
+from llama_index_condense_plus.rewriting.guards.features import features, retained
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _META = regex(
@@ -85,7 +84,7 @@ def _obeyed(original: str, rewrite: str, window: HistoryWindow) -> str:
     return ""
 
 
-@lru_cache(maxsize=2048)
+@remembered
 def _instructions(text: str) -> tuple[tuple[str, str], ...]:
     """Return the passages of a message that give orders, each with the rest of the message.
 

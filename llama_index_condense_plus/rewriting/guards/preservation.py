@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
 
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.quantities import quantities
-from llama_index_condense_plus.languages.text import has_han, tokenize
+from llama_index_condense_plus.languages.text import folded, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asking_sentence, asks
-from llama_index_condense_plus.rewriting.guards.features import folded
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
@@ -129,7 +128,7 @@ def _same_number(value: str, found: Counter[str], after: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def negations(text: str) -> tuple[str, ...]:
     """Return the words of a text that negate; tags, idioms and A-not-A questions are none."""
     plain = folded(text)
@@ -201,7 +200,7 @@ def _normal(code: str) -> str:
     return re.sub(r"[-_\s]", "", folded(code)).rstrip("./:")
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def identifiers(text: str) -> tuple[str, ...]:
     """Return the codes, paths, versions, addresses and dotted names of a text."""
     found = [m.group() for m in _IDENTIFIER.finditer(text)]

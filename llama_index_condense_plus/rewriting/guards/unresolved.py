@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han
-from llama_index_condense_plus.rewriting.guards.features import folded
+from llama_index_condense_plus.languages.text import folded, has_han
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _ZH = regex(
@@ -37,7 +35,7 @@ class UnresolvedReferenceGuard:
         return [GuardVerdict(self.name, not left, "flag", float(len(left)), 0.0, ", ".join(left[:4]))]
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def references(text: str) -> tuple[str, ...]:
     """Return the referring words of a text."""
     plain = folded(text)
