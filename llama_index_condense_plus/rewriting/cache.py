@@ -46,18 +46,9 @@ def cache_key(
         namespace: the tenant; none: ``settings.cache.namespace``. Two tenants never share an entry.
     """
     words = prompt if isinstance(prompt, str) else [[str(m.role.value), str(m.content or "")] for m in prompt]
-    parts = [
-        KEY_VERSION,
-        settings.cache.namespace if namespace is None else namespace,
-        model,
-        words,
-        settings.rewrite.model_dump(mode="json"),
-        settings.guards.model_dump(mode="json"),
-        settings.cleanup.model_dump(mode="json"),
-        settings.aliases,
-        {code: own.model_dump(mode="json") for code, own in settings.languages.items()},
-    ]
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")).hexdigest()
+    own = settings.model_dump(mode="json", include={"rewrite", "guards", "cleanup", "aliases", "languages"})
+    parts = [KEY_VERSION, settings.cache.namespace if namespace is None else namespace, model, words, own]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class InProcessRewriteCache:

@@ -16,8 +16,8 @@ _TITLE = regex(r"《([^《》\n]{1,60})》")
 _QUOTED = regex(r"[“\"「『【]([^“”\"「」『』【】\n]{1,60})[”\"」』】]|`([^`\n]{1,60})`")
 _CODE = regex(
     r"(?<![\w/.])(?=[\w./#+-]*[A-Za-z])"
-    r"(?:[A-Za-z0-9]+(?:[-_/.#+][A-Za-z0-9]+)*\d[A-Za-z0-9]*(?:[-_/.][A-Za-z0-9]+)*"  # GTE-3000, v2.1, A12B
-    r"|[A-Za-z]\w*(?:[._/]\w+)+|[A-Za-z]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)(?![\w])"  # api.v2, a_b, camelCase
+    r"(?:[A-Za-z0-9]+(?:[-_/.#+][A-Za-z0-9]+)*\d[A-Za-z0-9]*(?:[-_/.][A-Za-z0-9]+)*(?![\w])"  # GTE-3000, v2.1, A12B
+    r"|(?a:[A-Za-z]\w*(?:[._/]\w+)+|[A-Za-z]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)(?![A-Za-z0-9_]))"  # api.v2, a_b
 )
 _LETTER_NOUNS = "方案|计划|套餐|选项|类型|产品|项目|模式"
 _LETTERED = regex(rf"[A-Za-z](?:{_LETTER_NOUNS}|[款型版组班座区级类])|(?:{_LETTER_NOUNS})[A-Za-z](?![A-Za-z])")

@@ -46,6 +46,7 @@ MORE = {
     ),
     ("Can dogs stay at the inn in July?", "Yes."): ("and cats?", "for two nights?", "even if they bark?", "in August?"),
     ("七月能停车吗？", "能。"): ("八月呢",),
+    ("iPhone多少钱？", "5999元。"): ("它防水吗？",),
     ("三天内能退货吗？", "能。"): ("十天呢",),
     ("成人票多少钱？", "80元。"): ("儿童呢？", "老人票呢？"),
 }  # fmt: skip

@@ -26,6 +26,7 @@ TABLE = "| 产品 | 年费 |\n| --- | --- |\n| 安心保 | 260元 |\n| 全家保
         ("Is the cheapest one enough?", "- Basic: $9\n- Plus: $9", None),
         ("Is the cheapest one enough?", "Basic and Plus.", None),
         ("Is the cheapest one enough?", "- Basic: $9\n- Plus: 3 kg", None),
+        ("Is the biggest one enough?", "- Basic: 9 GB\n- Plus: 3 kg", None),
     ],
 )
 def test_chosen_goes_by_the_numbers(question: str, listed: str, expected: str | None) -> None:

@@ -100,6 +100,7 @@ def test_extract_reads_a_megabyte_in_bounded_time() -> None:
         ("what is e-mail and Wi-Fi 6?", [("e-mail", "term", 8), ("Wi-Fi 6", "name", 19)]),
         ("The The and A Tribe", [("A Tribe", "name", 12)]),
         ("A方案和套餐B", [("A方案", "name", 0), ("套餐B", "name", 4)]),
+        ("iPhone多少钱", [("iPhone", "code", 0)]),  # Chinese is no part of a code
     ],
 )
 def test_entities_have_kind_and_place(text: str, found: list[tuple[str, str, int]]) -> None:
