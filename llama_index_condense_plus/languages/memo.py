@@ -8,6 +8,9 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
 from typing import Generic, TypeVar
 
+from llama_index_condense_plus.languages.patterns import regex
+
+_DIGIT = regex(r"\d")
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -35,8 +38,8 @@ class Memo(dict[K, V]):
         self._limit = limit
 
     def keep(self, key: K, value: V) -> V:
-        """Keep a value unless its key is a very long word, and return it."""
-        if not isinstance(key, str) or len(key) <= LONGEST_WORD:
+        """Keep a value unless its key is a very long word or holds a digit, for numbers do not recur; return it."""
+        if not isinstance(key, str) or (len(key) <= LONGEST_WORD and not _DIGIT.search(key)):
             if len(self) >= self._limit:
                 self.clear()
             self[key] = value

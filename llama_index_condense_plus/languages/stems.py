@@ -17,15 +17,18 @@ def singular(word: str) -> str:
     return _without_plural(_without_possessive(word))
 
 
-@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return a lower-case English word without its commonest endings; other words come back as they are.
 
     It joins what retrieval and guards must not tell apart (plans, plan, planned) and need not be a word itself.
     """
-    word = _without_possessive(word)
-    if not word.isalpha() or len(word) < _SHORTEST:
-        return word
+    if not word.isalpha():  # numbers and codes are endless: what is remembered are words
+        word = _without_possessive(word)
+    return _stem(word) if word.isalpha() and len(word) >= _SHORTEST else word
+
+
+@lru_cache(maxsize=16_384)
+def _stem(word: str) -> str:
     word = _without_plural(word)
     for ending in ("ing", "ed", "ly"):
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST - 1:

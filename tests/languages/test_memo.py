@@ -16,6 +16,12 @@ def test_memo_begins_anew_when_it_is_full() -> None:
     assert memo == {3: 3, 4: 4}
 
 
+def test_memo_keeps_no_numbers_for_they_do_not_recur() -> None:
+    memo: Memo[str, int] = Memo(10)
+    assert [memo.keep(word, 1) for word in ("2024", "P60", "第3")] == [1, 1, 1]
+    assert not memo
+
+
 def test_memo_keeps_no_endless_words() -> None:
     memo: Memo[str, int] = Memo(10)
     assert memo.keep("x" * (LONGEST_WORD + 1), 1) == 1
