@@ -203,17 +203,26 @@ class Nursery:
             path = str(ROOT / PACKAGE / mutant.module)
             if not transplanted(mutant, functions[path]):
                 return UNFIT
-            limit_memory()
-            tests = [items[test] for test in self._known.tests_of(mutant) + self._known.far_tests_of(mutant)]
-            for item, following in zip(tests, [*tests[1:], None], strict=True):
-                limit_cpu(time.process_time() + PATIENCE * (1 + self._known.seconds[item.nodeid]))
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-                if self._has_failed:
-                    return KILLED
-            return UNFIT if self._known.runs_at_import(mutant) else SURVIVED
+            tests = self._known.tests_of(mutant) + self._known.far_tests_of(mutant)
+            ended = self._run([items[test] for test in tests])
+            return UNFIT if ended == SURVIVED and self._known.runs_at_import(mutant) else ended
 
+        in_order = sorted(items, key=self._known.seconds.__getitem__)
+        _, status = os.waitpid(in_fork(lambda: self._run([items[test] for test in in_order])), 0)
+        if status != SURVIVED:
+            pytest.exit("the tests fail without mutants when they run fastest first")
         self.results = in_forks(self._mutants, work, self._jobs)
         return True
+
+    def _run(self, items: list[pytest.Item]) -> int:
+        """Run tests until one fails; a hanging one ends the process."""
+        limit_memory()
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            limit_cpu(time.process_time() + PATIENCE * (1 + self._known.seconds[item.nodeid]))
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self._has_failed:
+                return KILLED
+        return SURVIVED
 
 
 def limit_cpu(seconds: float) -> None:
@@ -264,7 +273,8 @@ def killed(mutants: list[Mutant], known: Baseline, jobs: int, folder: str) -> di
         return 0
 
     with tempfile.NamedTemporaryFile() as exchange:
-        os.waitpid(in_fork(nursery, silent=False), 0)
+        if os.waitpid(in_fork(nursery, silent=False), 0)[1]:
+            sys.exit(1)
         results = dict(zip(mutants, json.loads(Path(exchange.name).read_text(encoding="utf-8")), strict=True))
     unfit = [mutant for mutant, status in results.items() if os.WIFEXITED(status) and os.WEXITSTATUS(status) == UNFIT]
     return results | in_forks(unfit, freshly, jobs)

@@ -134,6 +134,7 @@ def test_expand_holds_variants_back_for_low_recall():
     [
         ("比较 GTE-2000 和 GTE-3000 的价格", ["GTE-2000 价格", "GTE-3000 价格"]),
         ("A 方案和 B 方案哪个更便宜？", ["A 方案 便宜", "B 方案 便宜"]),
+        ("A 方案和 B 方案的价格哪个更便宜？", ["A 方案 价格 便宜", "B 方案 价格 便宜"]),
         ("iPhone 15和小米14的续航有什么区别？", ["iPhone 15 续航", "小米14 续航"]),
         ("GTE-2000 vs GTE-3000", ["GTE-2000", "GTE-3000"]),
         ("What is the difference between term life and whole life insurance?", ["term life", "whole life insurance"]),

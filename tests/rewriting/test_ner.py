@@ -102,6 +102,7 @@ def test_lac_names_stand_where_the_words_stand() -> None:
         ("王菲", "person", 3),
         ("北京", "place", 6),
     ]
+    assert ("甲乙", "person", 1) in found(LacEntityExtractor(Tagged(("吃", "v"), ("甲乙", "PER"))), "吃甲乙")
     assert ("王", "person", 2) not in found(LacEntityExtractor(Tagged(("王", "PER"))), "他是王")  # too short for a name
 
 

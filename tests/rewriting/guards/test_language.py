@@ -28,6 +28,7 @@ RUSSIAN = "多少钱 цена телефона"
         ("the GTE?", "多少钱", 1.0, LATIN),
         ("Wie ist das?", "Wie ist der Preis für das Telefon?", 0.0, ""),
         ("what?", "Wie ist der Preis?", 1.0, FOREIGN),
+        ("what?", "wo ist Peter?", 1.0, FOREIGN),
         ("what?", "der Preis?", 0.0, ""),  # one word tells nothing
         ("what?", "der preis of the house and the garden die der", 0.0, ""),  # as many English ones
         ("price?", "цена", 1.0, UNUSED),
