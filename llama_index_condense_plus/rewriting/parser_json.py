@@ -58,10 +58,9 @@ def json_question(text: str) -> tuple[str | None, bool]:
         return _nearly(text), looks_like
     if text.startswith('"'):
         try:
-            value = json.loads(text, strict=False)
+            return str(json.loads(text, strict=False)), True
         except ValueError:
             return None, False
-        return (value, True) if isinstance(value, str) else (None, False)
     return None, False
 
 

@@ -186,6 +186,7 @@ def test_parse_rewrite_takes_off_what_stands_around_the_question(raw: str, text:
         ('"a \\"b\\"?"', 'a "b"?'),
         ('"a?" and "b?"', '"a?" and "b?"'),
         ('see ["a?"]', 'see ["a?"]'),
+        ('from { on: {"query": "a?"}', "a?"),
         ("[1]", "1"),
         ('{"queries": {"a": "x?"}}', None),
         ('{"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"query": "too deep"}}}}}}}}}', None),
