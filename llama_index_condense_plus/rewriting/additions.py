@@ -17,6 +17,8 @@ _GROUP_ZH = regex(rf"(?:{either(_ZH['groups'])}|人员)$")
 _CHARGED = regex(rf"多少钱|[免收]费|[票费价]|打?几折|{either(_ZH['terms_of_groups'])}")
 """What may be charged or ruled differently for a group of persons."""
 _ASKS_HOW = regex(either(_ZH["asking"]))
+_VERB = regex(r"(?<![\u3400-\u9fff])[吃喝坐骑打乘住买租开请去]\Z")
+"""A verb before its object (打|车费), which a time does not part."""
 _YEAR = regex(r"(?:19|20)\d\d年?")
 _END = regex(r"[\s?.!]*\Z")
 
@@ -45,7 +47,8 @@ def _inserted(question: str, words: str) -> str | None:
     grouped = _GROUP_ZH.search(words) and _CHARGED.search(question) and not _GROUP_ZH.search(about.text)
     if not (is_time(words) or _YEAR.fullmatch(words) or grouped):
         return None
-    at = 0 if _ASKS_HOW.match(question[: about.start]) else about.start
+    verb = _VERB.search(question[: about.start])
+    at = 0 if _ASKS_HOW.match(question[: about.start]) else verb.start() if verb else about.start
     return question[:at] + words + question[at:]
 
 

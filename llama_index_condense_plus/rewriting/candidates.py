@@ -13,10 +13,11 @@ from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.back_references import BackReference, resolved_topic
 from llama_index_condense_plus.rewriting.choices import coordinated
 from llama_index_condense_plus.rewriting.clauses import asking_clause
-from llama_index_condense_plus.rewriting.counterparts_en import preposition
+from llama_index_condense_plus.rewriting.counterparts_en import PLACED, preposition
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
+from llama_index_condense_plus.rewriting.noun_phrases_en import ARTICLES
 from llama_index_condense_plus.rewriting.noun_phrases_zh import activity
 from llama_index_condense_plus.rewriting.orders import without_orders
 from llama_index_condense_plus.rewriting.phrase import NounPhrase
@@ -25,10 +26,12 @@ from llama_index_condense_plus.rewriting.salience import rank_entities
 from llama_index_condense_plus.rewriting.standing import Standing, standing_questions
 from llama_index_condense_plus.rewriting.topics import since_topic_start
 from llama_index_condense_plus.rewriting.weighing import Ranked, with_subject
-from llama_index_condense_plus.types import HistoryWindow, WindowMessage
+from llama_index_condense_plus.types import Entity, HistoryWindow, WindowMessage
 
 _EN = follow_up_words("en")
 _WAY = regex(rf" (?:{either(_EN['ways'])})(?: the| an?)? ", re.IGNORECASE)
+_WAY_ZH = regex(r".[到至].")
+_IS = regex(rf"(?:{either(_EN['copulas'])}) ", re.IGNORECASE)
 _HOW = regex(
     rf"(?:how|why) (?:{either([*_EN['auxiliaries'], *_EN['copulas']])})\b(?! (?:{either(_EN['subjects'])})\b)",
     re.IGNORECASE,
@@ -103,7 +106,10 @@ class Candidates:
         about = self.about
         if about and about.kind != "attribute" and fold(about.text) not in folded and self.last:
             return with_subject(names, about, self.rounds, self._said_by_user)
-        return names or [p for p in ranked if p[0].kind == "term"]
+        terms = [p for p in ranked if p[0].kind == "term"]
+        if about and not names and not has_han(about.text) and fold(about.text) not in folded:
+            terms.insert(0, (Entity(about.text, "term", about.start), 2 * terms[0][1] if terms else 1.0))
+        return names or terms
 
     @cached_property
     def _said_by_user(self) -> str:
@@ -126,27 +132,48 @@ class Candidates:
     def said_whole(self, name: str) -> str:
         """Return a name as it is said again, with what the last question asked about on the way to it.
 
-        Examples: 挂失银行卡 for 银行卡 after 挂失银行卡要什么证件？; "shipping to Canada" after "How long does shipping
-        to Canada take?"; "photosynthesis in C4 plants" after "How does photosynthesis work in C4 plants?".
+        Examples: 挂失银行卡 for 银行卡 after 挂失银行卡要什么证件？; 成都到九寨沟 for 成都 after 成都到九寨沟怎么走？;
+        "shipping to Canada" after "How long does shipping to Canada take?"; "photosynthesis in C4 plants" after "How
+        does photosynthesis work in C4 plants?".
         """
-        about = self.about
-        if about is None or self.last is None:
+        if self.about is None or self.last is None:
             return name
         if has_han(name):
-            acted = activity(self.last.text)
-            done = acted.text + name if acted else name
-            return done if self.last.text.startswith(done, acted.start if acted else 0) else name
-        if about.text != name:
-            return name
-        head = next((p for p in noun_phrases(self.last.text) if p.kind == "term" and p.end < about.start), None)
-        between = self.last.text[head.end : about.start] if head else ""
-        if head and _WAY.fullmatch(between):
-            beyond = next((p for p in noun_phrases(self.last.text) if p.start > about.end), None)
-            there = beyond and _WAY.fullmatch(self.last.text[about.end : beyond.start])
-            return f"{said(head)}{between}{self.last.text[about.start : beyond.end if beyond and there else about.end]}"
-        place = preposition(self.last.text, about)
-        how = head and place in ("in", "on", "with") and _HOW.match(self.last.text)
-        return f"{said(head)} {place} {said(about)}" if head and how else self.said(name)
+            return _chinese_whole(name, self.last.text, self.about)
+        return _english_whole(self.last.text, self.about) if self.about.text == name else name
+
+
+def _chinese_whole(name: str, question: str, about: NounPhrase) -> str:
+    """Return a name with what is done with it, or with the other end of a way."""
+    if name in about.text and _WAY_ZH.search(about.text):
+        return about.text
+    acted = activity(question)
+    done = acted.text + name if acted else name
+    return done if question.startswith(done, acted.start if acted else 0) else name
+
+
+def _english_whole(question: str, about: NounPhrase) -> str:
+    """Return what a question is about with what is on the way to it, or happens in it."""
+    phrases = noun_phrases(question)
+    beyond = next((p for p in phrases if p.start > about.end), None)
+    there = beyond and _WAY.fullmatch(question[about.end : beyond.start])
+    end = beyond.end if beyond and there else about.end
+    head = next((p for p in phrases if p.kind == "term" and p.end < about.start), None)
+    between = question[head.end : about.start] if head else ""
+    if head and _WAY.fullmatch(between):
+        return f"{said(head)}{between}{question[about.start : end]}"
+    if about.before == "from":
+        return question[about.start : end]
+    place = preposition(question, about)
+    within = head and place in ("in", "on", "with") and _HOW.match(question)
+    if head and (within or (place in PLACED and _is_there(question, head))):
+        return f"{said(head)} {place} {said(about)}"
+    return said(about)
+
+
+def _is_there(question: str, head: NounPhrase) -> bool:
+    """Return True if a question asks whether something is so in a place: "Is fiber available on Elm Street?"."""
+    return _IS.match(question) is not None and question[: head.start].count(" ") <= 1 + (head.before in ARTICLES)
 
 
 def _is_name(words: str) -> bool:

@@ -18,6 +18,7 @@ _AND_AFTER = regex(r" (?:and|or) ")
 _AND_BEFORE = regex(r" (?:and|or) (?:the |an? )?\Z")
 _GROUPS = frozenset(_WORDS["groups"]) | frozenset(_WORDS["persons"])
 _POSSESSIVE = regex(r"['’]s\b")
+_YEAR = regex(r"(?:19|20)\d\d$")
 _LAST_WORD = regex(r"(\w+) \Z")
 _PREPOSITIONS = frozenset(_WORDS["prepositions"])
 _ADVERBIAL = frozenset(_WORDS["adverbial"])
@@ -143,7 +144,8 @@ def _wording(old: NounPhrase, new: Fragment, words: list[str]) -> Scored:
         return ENGLISH.same_word, old.start, old.end if ends else old.start + len(" ".join(parts[: len(words)]))
     if any(capital) and new.proper is not False:
         sure = ENGLISH.sure_names if new.named else ENGLISH.maybe_names
-        fit = ENGLISH.names + sure * (len(parts) == len(words))
+        size = len(parts) - bool(_YEAR.match(parts[0]))  # the 2023 Civic
+        fit = ENGLISH.names + sure * (size == len(words))
         if not all(capital) and capital[0] and new.named is not False:
             return fit, old.start, old.start + len(" ".join(parts[: capital.index(False)]))
         letter = len(words) == 1 and len(parts) > 1 and len(words[0]) == 1 == len(parts[-1])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import Token, simplify, tokenize
+from llama_index_condense_plus.languages.text import Token, fold, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.fragments import BRACKETS, QUANTITY, VERSION, Fragment
 from llama_index_condense_plus.rewriting.han_names import entity_words
@@ -32,8 +32,10 @@ _GROUP_FIRST = regex(rf"(?:{_GROUPS})(?=[\u3400-\u9fff])")
 _GROUP = regex(rf"{_GROUPS}|.{{1,4}}人员")
 _AILMENT = regex(rf"(?:{either(_WORDS['ailments'])})(?:发作|患者|期间?|时)?$")
 _SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])}).{{1,2}}$")
+_SIGHT = regex(r"..[山湖河江岛寺塔宫峡洞泉陵瀑]$")
 _DURING = regex(r"[\u3400-\u9fff]{1,6}(?:期间|期内|之前|之后|以前|以后|的?时候?|当天|前|后)")
 _LATIN_END = regex(r"[A-Za-z0-9.+]+\Z")
+_WHEN = regex(r"(?:几点|什么时候|何时|多久|哪天|几号|几月)\Z")
 _MODAL = regex(rf"(?:{either(_WORDS['modals'])})\Z")
 _NEAR = 8
 """Characters before a phrase that tell how it is joined to what is before it."""
@@ -54,7 +56,7 @@ def chinese_counterparts(question: str, new: Fragment) -> list[Scored]:
     qualifies = new.modifier and pos[:1] in _MODIFIERS
     found: list[Scored] = []
     for index, old in enumerate(p for p in noun_phrases(question) if p.kind != "time"):
-        if not qualifies and not _coordinated(question, old):
+        if not qualifies and not _coordinated(question, old) and not (index and _done(question, old)):
             found.extend(_scores(question, old, words, attribute, CHINESE.early / (index + 1)))
     found.extend(_words_alike(question, words, new, pos))
     found.extend(_objects(question, words, pos))
@@ -80,6 +82,11 @@ def is_chinese_attribute(words: str) -> bool:
 def has_latin(words: str) -> bool:
     """Return True for words with ASCII letters or digits in them."""
     return any(char.isascii() and char.isalnum() for char in words)
+
+
+def _done(question: str, old: NounPhrase) -> bool:
+    """Return True for what is asked the time of, which jieba may take for a noun: 几点|关门."""
+    return _WHEN.search(question, max(0, old.start - _NEAR), old.start) is not None
 
 
 def _coordinated(question: str, old: NounPhrase) -> bool:
@@ -121,7 +128,8 @@ def _words_alike(question: str, words: str, new: Fragment, pos: str) -> Iterator
         if modifier or verb or noun:
             can = verb and _MODAL.search(question, max(0, token.start - _NEAR), token.start)  # 洗澡 of 能洗澡吗
             more = 2 * shared + 2 * bool(modifier or noun or can)
-            yield CHINESE.word * (1 + more), token.start, token.start + len(token.text)
+            alike = max(0.0, _class_sign(token.text, words))  # 感冒能打疫苗吗, 发烧
+            yield CHINESE.word * (1 + more) + alike, token.start, token.start + len(token.text)
 
 
 def _objects(question: str, words: str, pos: str) -> Iterator[Scored]:
@@ -178,8 +186,13 @@ def _scores(question: str, old: NounPhrase, words: str, attribute: bool, early: 
 def _part_scores(old: NounPhrase, token: Token, words: str, suffix: int, early: float) -> Iterator[Scored]:
     """Score a word inside a phrase, and the words up to it."""
     start, ends, piece = old.start + token.start, token.start + len(token.text), token.text
+    if piece.isascii() and fold(piece) == fold(words.split(maxsplit=1)[0]):
+        return  # MacBook of MacBook Air against MacBook Pro
     models = has_latin(old.text) and has_latin(words) and not words.isascii()  # 小米14, 华为P60
-    if len(piece) > 1 and not models and _same_name(token, words):
+    sight = _SIGHT.search(words) and not is_chinese_attribute(
+        old.text
+    )  # 玉龙雪山, which is no town: no 丽江 of 丽江古城
+    if len(piece) > 1 and not models and not sight and _same_name(token, words):
         yield CHINESE.name_in_it + early, start, old.start + ends
     head = old.text[:ends]
     if suffix:

@@ -8,6 +8,7 @@ from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.stems import singular
 from llama_index_condense_plus.languages.text import fold, has_han, tokenize
+from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES
 
@@ -19,6 +20,8 @@ _VERB = regex(
     r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|may|must|has|have|what|which|who|where|when|why|how)\b",
     re.IGNORECASE,
 )
+_MODAL = regex(rf"(?:{either(follow_up_words('zh')['modals'])})(?![量源耗力级])")
+"""What opens a clause that says what may be done, though the tagger may take it for a noun's beginning."""
 _NOUN_TAGS = ("n", "vn", "an")
 
 
@@ -41,6 +44,7 @@ def joined(topic: str, clause: str) -> str:
 def _chinese(topic: str, clause: str) -> str:
     first = next(iter(tokenize(clause)), None)
     done = first is not None and clause[len(first.text) :][:1] in ("吗", "么")  # 收费吗 asks whether one does
+    done = done or _MODAL.match(clause) is not None  # 能带宠物吗
     noun = first is not None and (first.pos in _NOUN_TAGS or first.text in ATTRIBUTES)
     asked = first is not None and any(p.start == 0 and p.kind == "attribute" for p in noun_phrases(clause))
     if not done and (noun or asked):

@@ -20,6 +20,7 @@ _COPULAS = frozenset(_WORDS["copulas"])
 ARTICLES = frozenset(_WORDS["articles"])
 """Words before a noun phrase that is spoken of again with "the"."""
 _PREPOSITIONS = frozenset(_WORDS["prepositions"])
+_ADJECTIVES = frozenset(_WORDS["adjectives"])
 _TIMES = frozenset(_WORDS["times"])
 _CONTRACTED = regex(r"['’](?:s|re|ll|d|ve)$")
 _POSSESSIVE = regex(r"(?:['’]s|(?<=s)['’])$")
@@ -94,6 +95,8 @@ def _trimmed(words: list[tuple[str, int]], lower: list[str], first: int, last: i
     question = opener in _AUXILIARIES or (opener in _COPULAS and opened == 0)
     if question and last - first > 1 and words[last - 1][0].islower() and clause_ends:
         last -= 1
+    higher = lower[last - 1].removesuffix("er") in _ADJECTIVES  # "Why is my bill higher this month?"
+    last -= higher and opener in _COPULAS and last - first > 1
     while last - first > 0 and lower[last - 1] in _PREDICATES and words[last - 1][0].islower():
         last -= 1
     while last - first > 0 and lower[first] in _PREDICATES and words[first][0].islower():
@@ -105,7 +108,8 @@ def _split(text: str, words: list[tuple[str, int]], lower: list[str], first: int
     """Return a run as one phrase, a year apart from what it follows."""
     found = []
     while first < last:
-        stop = next((i for i in range(first, last) if _YEAR.match(lower[i])), last)
+        dated = first > 0 and lower[first - 1] in ARTICLES  # "the 2023 Civic"
+        stop = next((i for i in range(first + dated, last) if _YEAR.match(lower[i])), last)
         stop = stop if stop > first else first + 1
         stop = next((i + 1 for i in range(first, stop - 1) if _POSSESSIVE.search(lower[i])), stop)
         start, end = words[first][1], words[stop - 1][1] + len(_POSSESSIVE.sub("", words[stop - 1][0]))

@@ -139,7 +139,7 @@ def _phrase(run: list[Token], piece: str, offset: int) -> Iterator[NounPhrase]:
         return
     words, start = piece[run[0].start : run[-1].start + len(run[-1].text)], run[0].start + offset
     lead = _FRAMES.match(words)
-    if lead and 0 < lead.end() < len(words) and len(run) == 1:
+    if lead and 0 < lead.end() < len(words) and len(run) == 1 and _rarity(words) == RAREST:  # not 办公室
         words, start = words[lead.end() :], start + lead.end()
     eaten = _EATEN.fullmatch(words) if len(run) == 1 else None
     if eaten and len(tokenize(eaten["what"])) == 1:

@@ -39,6 +39,7 @@ _USED_OF_PERSONS = regex(
 _HAN_FIT = {"person": SURE, "framed": 0.7, "name": 0.5}
 _NAME = regex(r"[A-Z][\w'’-]*(?: (?:de|van|von|la|al) )?(?: ?[A-Z][\w'’.-]*)*$")
 _SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])})[\u3400-\u9fff]{{1,2}}$")
+_HAN_ROLE = regex(rf"(?:{either(_ZH['persons'])}|[人者员师])$")
 _FOREIGN = regex(r"[·•・A-Za-z]")
 _MIN_TRANSLITERATED = 4
 _OWN_PERSON = {
@@ -62,6 +63,17 @@ def looks_like_person(name: str) -> bool:
     if _SURNAMED.match(name) or _FOREIGN.search(name) or len(name) >= _MIN_TRANSLITERATED:
         return True
     return any(token.pos == "nrt" for token in tokenize(name))
+
+
+def owner_of(name: str) -> str:
+    """Return the person whose thing a name means, or the name itself: "he" is no office.
+
+    Example:
+        >>> owner_of("李老师的办公室"), owner_of("李老师的女儿")
+        ('李老师', '李老师的女儿')
+    """
+    person, _, thing = name.partition("的")
+    return person if thing and _SURNAMED.match(person) and not _HAN_ROLE.search(thing) else name
 
 
 def person_fit(entity: Entity, rounds: Sequence[Standing]) -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from llama_index_condense_plus.languages.patterns import regex
 from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
+from llama_index_condense_plus.rewriting.apart import compares_two, is_addressed, is_sibling
 from llama_index_condense_plus.rewriting.back_references import BackReference, find_back_reference
 from llama_index_condense_plus.rewriting.candidates import Candidates
 from llama_index_condense_plus.rewriting.choices import chosen, find_superlative, owning_ordinals, pair_of
@@ -26,7 +27,7 @@ from llama_index_condense_plus.rewriting.full_names import with_full_names
 from llama_index_condense_plus.rewriting.joins import joined
 from llama_index_condense_plus.rewriting.lists import item_name
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
-from llama_index_condense_plus.rewriting.persons import names_a_person
+from llama_index_condense_plus.rewriting.persons import names_a_person, owner_of
 from llama_index_condense_plus.rewriting.references import Reference, find_references
 from llama_index_condense_plus.rewriting.salience import rank_entities
 from llama_index_condense_plus.rewriting.standing import MAX_CHARS, varied_question, without_opener
@@ -149,8 +150,15 @@ class RuleRewriter:
             return ambiguous(ranked)
         if talk.last and _adds_a_thing(clause):
             return RuleOutcome(continued(talk.last.text, message.strip()))
-        topics = [talk.said_whole(name) for name in picked(ranked)]
+        topics = _told(picked(ranked), talk.said_whole)
+        if compares_two(clause) or any(is_addressed(clause, topic) or is_sibling(topic, clause) for topic in topics):
+            return _DECLINED
         return RuleOutcome(joined(" ".join(topics), clause) if topics else None)
+
+
+def _told(names: Sequence[str], say: Callable[[str], str]) -> list[str]:
+    """Return names as they are said again, each once: both ends of a way are one."""
+    return list(dict.fromkeys(map(say, names)))
 
 
 def _names_topic(entity: Entity, clause: str) -> bool:
@@ -214,7 +222,8 @@ def _resolved(clause: str, references: tuple[Reference, ...], talk: Candidates, 
             if tied(ranked):
                 return ambiguous(ranked)
             say = talk.said if reference.kind == "place" or reference.possessive else talk.said_whole
-            words = " ".join(say(name) for name in picked(ranked))
+            words = " ".join(_told(picked(ranked), say))
+            words = owner_of(words) if reference.kind == "person" else words
         follows = clause[reference.end :].startswith(words)  # 它这里: one thing, pointed at twice
         clause = _replaced(clause, reference, "" if follows else _without_noun(words, clause[reference.end :]))
     return RuleOutcome(clause)
