@@ -30,6 +30,8 @@ _CLOCK = regex(
     r"ms|ft|lbs?)?",
     re.IGNORECASE,
 )
+_VERSION_DOTS = 2
+"""1.2.3 is a version, 1.2 a number."""
 _NOT_NEGATION_ZH = frozenset(
     """
     不错 不过 不同 不久 不仅 不但 不管 不论 不只 不光 不少 不断 不如 不妨 不料 不愧 不由得 不得不 不得了 不好意思
@@ -204,7 +206,7 @@ def _normal(code: str) -> str:
 def identifiers(text: str) -> tuple[str, ...]:
     """Return the codes, paths, versions, addresses and dotted names of a text."""
     found = [m.group() for m in _IDENTIFIER.finditer(text)]
-    kept = [c for c in found if (c.count(".") > 2 or not _CLOCK.fullmatch(c)) and not _words_only(c)]  # noqa: PLR2004
+    kept = [c for c in found if (c.count(".") >= _VERSION_DOTS or not _CLOCK.fullmatch(c)) and not _words_only(c)]
     return (*kept, *(m.group() for m in _CAMEL.finditer(text) if m.group() not in kept))
 
 

@@ -96,6 +96,9 @@ def test_preservation_of_quotations(original, rewrite, gone):
         ("mail a@b.com", "mail", "a@b.com"),
         ("https://a.b/c?", "https://a.b/d?", "https://a.b/c"),
         ("config.yaml and useState", "it", "config.yaml, useState"),
+        ("does it run on 3.10.4?", "Does the Kestrel app run on 3.10?", "3.10.4"),
+        ("does it run on 3.10.4?", "Does the Kestrel app run on 3.10.4?", ""),
+        ("它支持 3.10 吗？", "红隼支持 3.10 吗？", ""),
     ],
 )
 def test_preservation_of_identifiers(original, rewrite, gone):
