@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.languages.text import fold, has_han
 from llama_index_condense_plus.rewriting.counterparts import is_attribute
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
@@ -56,6 +56,9 @@ def is_sibling(topic: str, clause: str) -> bool:
         (True, False)
     """
     first = next(iter(noun_phrases(clause)), None) if has_han(clause) else None
+    latin = first is not None and first.text[:1].isupper() and first.text.isascii() and topic.isascii()
+    if latin and first and not first.start and not first.text.isupper():
+        return fold(topic) not in fold(first.text)  # React and Vue
     if first is None or first.start or first.kind in ("attribute", "time") or is_attribute(first.text):
         return False
     return first.text[-1] == topic[-1] and topic not in first.text and len(first.text) == len(topic)

@@ -25,13 +25,13 @@ from llama_index_condense_plus.rewriting.references import find_references
 from llama_index_condense_plus.rewriting.salience import rank_entities
 from llama_index_condense_plus.rewriting.standing import Standing, standing_questions
 from llama_index_condense_plus.rewriting.topics import since_topic_start
-from llama_index_condense_plus.rewriting.weighing import Ranked, with_subject
+from llama_index_condense_plus.rewriting.weighing import Ranked, picked, with_subject
 from llama_index_condense_plus.types import Entity, HistoryWindow, WindowMessage
 
 _EN = follow_up_words("en")
 _WAY = regex(rf" (?:{either(_EN['ways'])})(?: the| an?)? ", re.IGNORECASE)
 _WAY_ZH = regex(r".[到至].")
-_IS = regex(rf"(?:{either(_EN['copulas'])}) ", re.IGNORECASE)
+_IS = regex(r"(?:is|was) ", re.IGNORECASE)
 _HOW = regex(
     rf"(?:how|why) (?:{either([*_EN['auxiliaries'], *_EN['copulas']])})\b(?! (?:{either(_EN['subjects'])})\b)",
     re.IGNORECASE,
@@ -124,6 +124,16 @@ class Candidates:
                 return glue.join(pair)
         ranked = self.ranked[: 1 if self.ranked and self.ranked[0][0].kind == "term" else 2]
         return glue.join(entity.text for entity, _ in ranked)
+
+    def picked(self, ranked: Ranked) -> list[str]:
+        """Return the first candidate, and the second if it is not clearly behind.
+
+        Two English names read as one ("March spring break"): of those the user's own is taken.
+        """
+        names = picked(ranked)
+        if any(map(has_han, names)):
+            return names
+        return [name for name in names if fold(name) in self._said_by_user] or names[:1]
 
     def said(self, name: str) -> str:
         """Return a name as it is said again: with "the" if the last question had an article before it."""

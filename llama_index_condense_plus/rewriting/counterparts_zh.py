@@ -34,6 +34,7 @@ _AILMENT = regex(rf"(?:{either(_WORDS['ailments'])})(?:发作|患者|期间?|时
 _SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])}).{{1,2}}$")
 _SIGHT = regex(r"..[山湖河江岛寺塔宫峡洞泉陵瀑]$")
 _DURING = regex(r"[\u3400-\u9fff]{1,6}(?:期间|期内|之前|之后|以前|以后|的?时候?|当天|前|后)")
+_LATIN_RUN = regex(r"[A-Za-z0-9.+-]+(?: [A-Za-z0-9.+-]+)*")
 _LATIN_END = regex(r"[A-Za-z0-9.+]+\Z")
 _WHEN = regex(r"(?:几点|什么时候|何时|多久|哪天|几号|几月)\Z")
 _MODAL = regex(rf"(?:{either(_WORDS['modals'])})\Z")
@@ -187,7 +188,9 @@ def _part_scores(old: NounPhrase, token: Token, words: str, suffix: int, early: 
     """Score a word inside a phrase, and the words up to it."""
     start, ends, piece = old.start + token.start, token.start + len(token.text), token.text
     if piece.isascii() and fold(piece) == fold(words.split(maxsplit=1)[0]):
-        return  # MacBook of MacBook Air against MacBook Pro
+        run = _LATIN_RUN.match(old.text, token.start)  # MacBook Air against MacBook Pro, Model 3 of Model 3保险
+        yield CHINESE.name_in_it + early, start, old.start + (run.end() if run else ends)
+        return
     models = has_latin(old.text) and has_latin(words) and not words.isascii()  # 小米14, 华为P60
     sight = _SIGHT.search(words) and not is_chinese_attribute(
         old.text

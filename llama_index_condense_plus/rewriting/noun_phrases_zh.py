@@ -103,7 +103,8 @@ def _joined(left: Token, right: Token) -> bool:
 def _fits(tokens: list[Token], index: int, run: list[Token]) -> bool:
     token = tokens[index]
     words, pos = token.text, token.pos
-    if simplify(words) in _LEADS or simplify(words) in _NO_VERBS:
+    happened = run and len(words) == 1 and "".join(t.text for t in tokens[index + 1 : index + 2]) == "了"  # 借记卡|丢了
+    if happened or simplify(words) in _LEADS or simplify(words) in _NO_VERBS:
         return False
     if simplify(words) in ATTRIBUTES or pos in _NOMINAL or (pos == "t" and not run) or (words in "·•・" and run):
         return True

@@ -31,7 +31,7 @@ from llama_index_condense_plus.rewriting.persons import names_a_person, owner_of
 from llama_index_condense_plus.rewriting.references import Reference, find_references
 from llama_index_condense_plus.rewriting.salience import rank_entities
 from llama_index_condense_plus.rewriting.standing import MAX_CHARS, varied_question, without_opener
-from llama_index_condense_plus.rewriting.weighing import ambiguous, fitting, is_part, picked, tied
+from llama_index_condense_plus.rewriting.weighing import ambiguous, fitting, is_part, tied
 from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, TriggerReason
 
 NAMING = frozenset({"title", "framed", "person", "name", "organisation", "place", "code", "quoted"})
@@ -42,6 +42,8 @@ _SAME = {"its": "it", "their": "they", "them": "they", "his": "he", "him": "he",
 """Pronouns that stand for one thing in one question."""
 _NEAR = 10
 """Characters before a reference that tell what it stands for."""
+_EMPTY = regex(r"\b(?:is|was) it \w+ to\b", re.IGNORECASE)
+"""An "it" that stands for nothing: "Is it safe to swim there?"."""
 _DO = regex(r"\w (?:do|doing|done) \Z", re.IGNORECASE)
 """Before a reference to what is done ("how often does it do that?"), which its subject explains."""
 _DECLINED = RuleOutcome(None)
@@ -150,7 +152,7 @@ class RuleRewriter:
             return ambiguous(ranked)
         if talk.last and _adds_a_thing(clause):
             return RuleOutcome(continued(talk.last.text, message.strip()))
-        topics = _told(picked(ranked), talk.said_whole)
+        topics = _told(talk.picked(ranked), talk.said_whole)
         if compares_two(clause) or any(is_addressed(clause, topic) or is_sibling(topic, clause) for topic in topics):
             return _DECLINED
         return RuleOutcome(joined(" ".join(topics), clause) if topics else None)
@@ -201,9 +203,8 @@ def _ordinal(clause: str, ordinals: Sequence[Reference], talk: Candidates) -> st
 
 def _resolved(clause: str, references: tuple[Reference, ...], talk: Candidates, message: str) -> RuleOutcome:
     """Put the best entity of the fitting kind in the place of each reference; two of one kind cannot be told apart."""
-    references = tuple(
-        r for r in references if not (len(references) > 1 and _DO.search(clause, max(0, r.start - _NEAR), r.start))
-    )
+    if len(references) > 1:
+        references = tuple(r for r in references if not _stands_for_nothing(clause, r))
     if len({(r.kind, _SAME.get(r.text.lower(), r.text)) for r in references}) > len({r.kind for r in references}):
         return _DECLINED
     for reference in reversed(references):
@@ -222,11 +223,18 @@ def _resolved(clause: str, references: tuple[Reference, ...], talk: Candidates, 
             if tied(ranked):
                 return ambiguous(ranked)
             say = talk.said if reference.kind == "place" or reference.possessive else talk.said_whole
-            words = " ".join(_told(picked(ranked), say))
+            words = " ".join(_told(talk.picked(ranked), say))
             words = owner_of(words) if reference.kind == "person" else words
         follows = clause[reference.end :].startswith(words)  # 它这里: one thing, pointed at twice
         clause = _replaced(clause, reference, "" if follows else _without_noun(words, clause[reference.end :]))
     return RuleOutcome(clause)
+
+
+def _stands_for_nothing(clause: str, reference: Reference) -> bool:
+    """Return True for the "that" of "how often does it do that?" and the "it" of "is it safe to drink it?"."""
+    near = max(0, reference.start - _NEAR)
+    empty = _EMPTY.search(clause, near, reference.end + 2 * _NEAR)
+    return bool(_DO.search(clause, near, reference.start) or (empty and empty.start() < reference.start < empty.end()))
 
 
 def _without_noun(words: str, after: str) -> str:

@@ -36,6 +36,10 @@ def substituted(question: str, new: Fragment) -> str | None:
     start, end = span
     if has_han(question):
         bracketed = question[:start][-1:] in BRACKETS
+        said_twice = (
+            has_han(new.new[-1]) and question[end : end + 1] == new.new[-1] != question[end - 1]
+        )  # 新能源|车, 油车
+        end += said_twice
         return question[:start] + (new.new.strip(BRACKETS) if bracketed else new.new) + question[end:]
     words = new.new
     if new.opens and words[1:2].islower() and not new.proper and not (new.named is None and question[start].isupper()):

@@ -77,6 +77,7 @@ def test_is_sibling_is_a_thing_of_one_kind(topic: str, clause: str, expected: bo
         (DEPOSIT, "你们周末上班吗？"),
         (DEPOSIT, "你是机器人吗？"),
         (["婚假有几天？", "三天。"], "病假怎么算工资？"),
+        (["Svelte怎么监听路由？", "用onMount。"], "React里怎么做？"),
     ],
 )
 def test_rules_add_no_topic_to_what_stands_apart(history: list[str], message: str) -> None:
@@ -113,6 +114,10 @@ def test_rules_name_the_whole_of_what_was_asked_about(history: list[str], messag
         (["颐和园几点关门？", "六点。"], "玉渊潭公园呢？", "玉渊潭公园几点关门？"),
         (["承德避暑山庄门票贵吗？", "不贵。"], "五台山呢？", "五台山门票贵吗？"),
         (["凤凰古城要门票吗？", "不要。"], "梵净山呢？", "梵净山要门票吗？"),
+        (["比亚迪Model 3保险贵吗？", "不贵。"], "Model 5呢？", "比亚迪Model 5保险贵吗？"),
+        (["混动车型要摇号吗？", "要。"], "电动车型呢？", "电动车型要摇号吗？"),
+        (["新能源车要年检吗？", "要。"], "柴油车呢？", "柴油车要年检吗？"),
+        (["上海海鲜贵吗？", "贵。"], "珠海呢？", "珠海海鲜贵吗？"),
         (["住宿费能报销吗？", "能。"], "节假日呢？", "节假日住宿费能报销吗？"),
         (["打车费能报销吗？", "能。"], "周末呢？", "周末打车费能报销吗？"),
         (["咳嗽能打疫苗吗？", "不能。"], "发烧呢？", "发烧能打疫苗吗？"),
@@ -129,6 +134,13 @@ def test_rules_cut_no_name_and_part_no_words(history: list[str], message: str, e
         (["王老师的办公室在哪？", "三楼。"], "他的电话是多少？", "王老师的电话是多少？"),
         (["宾馆收押金吗？", "收。"], "能带行李吗？", "宾馆能带行李吗？"),
         (["信用卡逾期会怎样？", "有罚息。"], "手续费怎么算？", "信用卡逾期的手续费怎么算？"),
+        (["社保卡丢了怎么办？", "挂失。"], "补办要多少钱？", "社保卡补办要多少钱？"),
+        (
+            ["Is lake water safe in Bern?", "Yes."],
+            "Is it safe to wash with it?",
+            "Is it safe to wash with lake water in Bern?",
+        ),
+        (["When is the book fair?", "March 3."], "Is there a fee?", "Is there a fee for the book fair?"),
         (["What time for trout?", "Ten minutes."], "How long?", "How long for trout?"),
         (
             ["How many guests does the garden plan allow?", "Two."],
