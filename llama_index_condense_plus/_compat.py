@@ -161,6 +161,17 @@ def blocks_event_loop(llm: LLM) -> bool:
     return isinstance(llm, CustomLLM) and type(llm).achat is CustomLLM.achat
 
 
+def forget_events(retriever: BaseRetriever) -> None:
+    """Empty what a retriever's own callback manager noted, if nobody listens.
+
+    LlamaIndex empties it only where that manager began the trace, so a retriever with a manager of its own would grow
+    with every search.
+    """
+    manager = getattr(retriever, "callback_manager", None)
+    if manager is not None and not manager.handlers:
+        manager._trace_map.clear()
+
+
 def with_filters(retriever: BaseRetriever, filters: MetadataFilters) -> BaseRetriever:
     """Return a copy of a retriever that also obeys metadata filters.
 

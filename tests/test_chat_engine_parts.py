@@ -242,3 +242,19 @@ def test_cancelled_stream_reader_never_swallows_the_next_turn(make_engine: Make)
 
     asyncio.run(all_of_it())
     assert [role for role, _ in said(engine)] == ["user", "assistant"] * 5
+
+
+def test_retriever_with_a_callback_manager_of_its_own_does_not_grow_with_the_turns(mode: Mode) -> None:
+    retriever = WordRetriever(["the GTE-3000 costs 99 euros"])
+    engine = CondensePlusChatEngine.from_defaults(query_engine(llm=ScriptedLLM(rewrite=PRICE), retriever=retriever))
+    for number in range(5):
+        mode.ask(engine, f"and its price, number {number}?", list(FIRST_ROUND))
+    assert sum(map(len, retriever.callback_manager.trace_map.values())) <= 1
+
+
+def test_events_that_somebody_listens_to_are_left_alone() -> None:
+    retriever = WordRetriever(["the GTE-3000 costs 99 euros"])
+    retriever.callback_manager = CallbackManager([TokenCountingHandler()])
+    engine = CondensePlusChatEngine.from_defaults(query_engine(llm=ScriptedLLM(rewrite=PRICE), retriever=retriever))
+    engine.chat("and its price?", list(FIRST_ROUND))
+    assert retriever.callback_manager.trace_map

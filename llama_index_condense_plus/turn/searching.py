@@ -112,6 +112,8 @@ class TurnSearch:
 
     def observe(self, lists: Sequence[RankedList]) -> None:
         """Note what each query found, and what was begun for nothing."""
+        for retriever in self.retrievers.values():
+            _compat.forget_events(retriever)
         wanted = self._wanted()
         dropped = [text for text in self.found.prefetched if text not in wanted]
         for text in dropped:
