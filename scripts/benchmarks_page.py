@@ -34,6 +34,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "prompts": (),
     "sessions": (),
     "service_load": (),
+    "soak": ("--memory", "database"),
 }
 """Script under benchmarks/ → its options, in the page's order."""
 WIDTH = "150"
