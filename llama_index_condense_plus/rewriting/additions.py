@@ -17,7 +17,7 @@ _GROUP_ZH = regex(rf"(?:{either(_ZH['groups'])}|人员)$")
 _CHARGED = regex(rf"多少钱|[免收]费|[票费价]|打?几折|{either(_ZH['terms_of_groups'])}")
 """What may be charged or ruled differently for a group of persons."""
 _ASKS_HOW = regex(either(_ZH["asking"]))
-_VERB = regex(r"(?<![\u3400-\u9fff])[吃喝坐骑打乘住买租开请去]\Z")
+_VERB = regex(rf"(?<![\u3400-\u9fff])(?:{either(_ZH['object_verbs'])})\Z")
 """A verb before its object (打|车费), which a time does not part."""
 _YEAR = regex(r"(?:19|20)\d\d年?")
 _END = regex(r"[\s?.!]*\Z")

@@ -9,7 +9,7 @@ from llama_index_condense_plus.rewriting.follow_up_words import follow_up_words
 from llama_index_condense_plus.rewriting.fragments import ADJECTIVES, Fragment
 from llama_index_condense_plus.rewriting.likeness import ENGLISH, Scored
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
-from llama_index_condense_plus.rewriting.noun_phrases_en import ARTICLES
+from llama_index_condense_plus.rewriting.noun_phrases_en import ARTICLES, YEAR
 from llama_index_condense_plus.rewriting.phrase import NounPhrase
 
 _WORDS = follow_up_words("en")
@@ -18,7 +18,6 @@ _AND_AFTER = regex(r" (?:and|or) ")
 _AND_BEFORE = regex(r" (?:and|or) (?:the |an? )?\Z")
 _GROUPS = frozenset(_WORDS["groups"]) | frozenset(_WORDS["persons"])
 _POSSESSIVE = regex(r"['’]s\b")
-_YEAR = regex(r"(?:19|20)\d\d$")
 _LAST_WORD = regex(r"(\w+) \Z")
 _PREPOSITIONS = frozenset(_WORDS["prepositions"])
 _ADVERBIAL = frozenset(_WORDS["adverbial"])
@@ -144,7 +143,7 @@ def _wording(old: NounPhrase, new: Fragment, words: list[str]) -> Scored:
         return ENGLISH.same_word, old.start, old.end if ends else old.start + len(" ".join(parts[: len(words)]))
     if any(capital) and new.proper is not False:
         sure = ENGLISH.sure_names if new.named else ENGLISH.maybe_names
-        size = len(parts) - bool(_YEAR.match(parts[0]))  # the 2023 Civic
+        size = len(parts) - bool(YEAR.match(parts[0]))  # the 2023 Civic
         fit = ENGLISH.names + sure * (size == len(words))
         if not all(capital) and capital[0] and new.named is not False:
             return fit, old.start, old.start + len(" ".join(parts[: capital.index(False)]))

@@ -32,11 +32,11 @@ _GROUP_FIRST = regex(rf"(?:{_GROUPS})(?=[\u3400-\u9fff])")
 _GROUP = regex(rf"{_GROUPS}|.{{1,4}}人员")
 _AILMENT = regex(rf"(?:{either(_WORDS['ailments'])})(?:发作|患者|期间?|时)?$")
 _SURNAMED = regex(rf"(?:{either(entity_words()['zh']['surnames'])}).{{1,2}}$")
-_SIGHT = regex(r"..[山湖河江岛寺塔宫峡洞泉陵瀑]$")
+_SIGHT = regex(rf"..(?:{either(_WORDS['sights'])})$")
 _DURING = regex(r"[\u3400-\u9fff]{1,6}(?:期间|期内|之前|之后|以前|以后|的?时候?|当天|前|后)")
 _LATIN_RUN = regex(r"[A-Za-z0-9.+-]+(?: [A-Za-z0-9.+-]+)*")
 _LATIN_END = regex(r"[A-Za-z0-9.+]+\Z")
-_WHEN = regex(r"(?:几点|什么时候|何时|多久|哪天|几号|几月)\Z")
+_WHEN = regex(rf"(?:{either(_WORDS['when'])})\Z")
 _MODAL = regex(rf"(?:{either(_WORDS['modals'])})\Z")
 _NEAR = 8
 """Characters before a phrase that tell how it is joined to what is before it."""

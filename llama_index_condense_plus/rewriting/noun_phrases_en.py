@@ -25,7 +25,8 @@ _TIMES = frozenset(_WORDS["times"])
 _CONTRACTED = regex(r"['’](?:s|re|ll|d|ve)$")
 _POSSESSIVE = regex(r"(?:['’]s|(?<=s)['’])$")
 _CONTRACTING = frozenset(_WORDS["contracting"])
-_YEAR = regex(r"(?:19|20)\d\d$")
+YEAR = regex(r"(?:19|20)\d\d$")
+"""A year, which is apart from what it follows."""
 
 
 @remembered
@@ -109,7 +110,7 @@ def _split(text: str, words: list[tuple[str, int]], lower: list[str], first: int
     found = []
     while first < last:
         dated = first > 0 and lower[first - 1] in ARTICLES  # "the 2023 Civic"
-        stop = next((i for i in range(first + dated, last) if _YEAR.match(lower[i])), last)
+        stop = next((i for i in range(first + dated, last) if YEAR.match(lower[i])), last)
         stop = stop if stop > first else first + 1
         stop = next((i + 1 for i in range(first, stop - 1) if _POSSESSIVE.search(lower[i])), stop)
         start, end = words[first][1], words[stop - 1][1] + len(_POSSESSIVE.sub("", words[stop - 1][0]))

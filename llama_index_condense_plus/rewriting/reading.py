@@ -102,8 +102,6 @@ class HistoryReading:
     """The folded messages, for words that are cut differently in them."""
     last_text: str
     """The folded last message."""
-    last_role: str
-    """Who spoke last."""
     asks: bool
     """True if the last message is the assistant's and asks something."""
     answers: int
@@ -136,7 +134,6 @@ def _read_history(messages: tuple[tuple[str, str], ...], summary: str) -> Histor
         words=words,
         text="\n".join([_folded(text) for _, text in messages] + [_folded(summary)]),
         last_text=_folded(last),
-        last_role=role,
         asks=role == "assistant" and ("?" in last or "？" in last or last.rstrip("。 ！!~").endswith(ASKING_ENDS)),
         answers=sum(speaker == "assistant" for speaker, _ in messages),
     )
