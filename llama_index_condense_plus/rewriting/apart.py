@@ -21,6 +21,10 @@ _ADDRESSED_ZH = regex(
     rf"^(?:{either(_ZH['openers'])})?[，,]?(?:[你您](?:{either(_ZH['of_you'])})|.{{0,6}}(?:{either(_ZH['well_being'])})"
     rf"|[你您]们[^，,]{{0,6}}(?:{either(_ZH['of_houses'])}))"
 )
+_AND = regex(r"[和与跟及]")
+_COMPARES = regex(
+    rf"[\u3400-\u9fff]?(?:的|之间|有什么|有啥|有何)*(?:{either([*_ZH['pair'], '区别', '不同', '差别', '差异'])})"
+)
 _HOUSE = regex(rf"(?:{either(_ZH['houses'])}|\b(?:{either(_EN['houses'])}))$", re.IGNORECASE)
 _LEANING = ("the", "my", "your")
 """Words that point at a thing the conversation knows: "Is the case dearer than a screen?" may mean a phone's."""
@@ -41,10 +45,16 @@ def is_addressed(clause: str, topic: str) -> bool:
 
 
 def compares_two(clause: str) -> bool:
-    """Return True for an English question that names both things it compares ("Is butter healthier than oil?")."""
-    if has_han(clause):
-        return False
+    """Return True for a question that names both things it compares ("Is butter healthier than oil?").
+
+    Example:
+        >>> compares_two("基金和股票有什么区别？"), compares_two("股票有什么区别？")
+        (True, False)
+    """
     phrases = [p for p in noun_phrases(clause) if p.kind in ("name", "term") and not is_attribute(p.text)]
+    if has_han(clause):
+        two = len(phrases) > 1 and _AND.fullmatch(clause, phrases[0].end, phrases[1].start) is not None
+        return two and _COMPARES.match(clause, phrases[1].end) is not None
     return any(p.before == "than" for p in phrases[1:]) and phrases[0].before not in _LEANING
 
 

@@ -16,7 +16,7 @@ from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.counterparts_en import PLACED, preposition
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.lists import item_name, list_items
-from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
+from llama_index_condense_plus.rewriting.noun_phrases import is_asked_for, noun_phrases, said
 from llama_index_condense_plus.rewriting.noun_phrases_en import ARTICLES
 from llama_index_condense_plus.rewriting.noun_phrases_zh import activity
 from llama_index_condense_plus.rewriting.orders import without_orders
@@ -119,6 +119,9 @@ class Candidates:
         """Return what "they" and 这两个 mean: what was named in one breath, or asked about one after the other."""
         glue = "和" if has_han(clause) else " and "
         if self.last:
+            asked = next((p for p in noun_phrases(self.last.text) if is_asked_for(p, self.last.text)), None)
+            if asked and asked.text.endswith("s"):
+                return asked.text
             pair = coordinated(self.last.text) or coordinated(self.last.answer)
             if pair and (pair == coordinated(self.last.text) or all(_is_name(name) for name in pair)):
                 return glue.join(pair)

@@ -39,14 +39,14 @@ def subject(text: str) -> NounPhrase | None:
         return acted or next((p for p in noun_phrases(text) if p.kind == "attribute"), None)
     if has_han(text):
         return _whole(text, phrases) or _owner(phrases[0])
-    beside = [p for p in noun_phrases(text) if p.kind not in ("time", "number") and not _is_asked_for(p, text)]
+    beside = [p for p in noun_phrases(text) if p.kind not in ("time", "number") and not is_asked_for(p, text)]
     phrases = [p for p in beside if p in phrases] or beside or phrases
     names = [p for p in phrases if p.kind == "name" or any(word[0].isupper() for word in p.text.split())]
     owned = [p for p in names or phrases if p.before == "of"]
     return (owned or names or phrases)[0]
 
 
-def _is_asked_for(phrase: NounPhrase, text: str) -> bool:
+def is_asked_for(phrase: NounPhrase, text: str) -> bool:
     """Return True for what a question asks for of something else: the sizes of "What sizes does the shirt come in?"."""
     after = "".join(text[phrase.end :].split(maxsplit=1)[:1]).lower()
     asked = phrase.before in ("what", "which", "many") and after in _AUXILIARIES

@@ -46,7 +46,10 @@ def test_is_addressed_knows_questions_about_the_one_who_answers(clause: str, top
         ("Is the price lower than last year?", False),
         ("Is the case dearer than a screen?", False),
         ("Is that rare?", False),
-        ("手机比电脑贵吗？", False),
+        ("债券和股票哪个风险大？", True),
+        ("绿茶跟红茶的区别是什么？", True),
+        ("绿茶和红茶好喝吗？", False),
+        ("价格和重量哪个重要？", False),
     ],
 )
 def test_compares_two_wants_both_sides(clause: str, expected: bool) -> None:
@@ -141,6 +144,7 @@ def test_rules_cut_no_name_and_part_no_words(history: list[str], message: str, e
             "Is it safe to wash with lake water in Bern?",
         ),
         (["When is the book fair?", "March 3."], "Is there a fee?", "Is there a fee for the book fair?"),
+        (["What shots does a kitten need?", "Two."], "How much do they cost?", "How much do shots cost?"),
         (["What time for trout?", "Ten minutes."], "How long?", "How long for trout?"),
         (
             ["How many guests does the garden plan allow?", "Two."],
