@@ -126,4 +126,3 @@ def test_long_texts_do_not_fill_the_memory() -> None:
     assert len(calls) == kept + 4  # the newest are remembered, the oldest is not, the huge one never is
     assert measure("short") == measure("short") == 5
     assert calls.count("short") == 1
-
