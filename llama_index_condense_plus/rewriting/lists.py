@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from llama_index_condense_plus.languages.memo import remembered
 from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.languages.text import clip
 
 _LINE_ITEM = regex(
     r"^\s*(?:[-*•·●▪–]\s+|\(?\d{1,2}[.)、）:：]\s*|[（(]\d{1,2}[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]{1,2}[、.．:：]\s*"
@@ -56,11 +57,12 @@ def split_items(text: str) -> list[str]:
 
 @remembered
 def list_items(text: str) -> tuple[str, ...]:
-    """Return the items of the text's list without their marks, in order; empty if there is none.
+    """Return the items of a text's list, clipped, without their marks, in order; empty if there is none.
 
     Lists on lines come first, then the rows of a Markdown table (``name: cell, cell``), then numbered ones inside a
     sentence, then enumerations ("A、B和C", "A, B and C").
     """
+    text = clip(text)
     lines = [line.strip() for line in text.split("\n")]
     marked = [_END.sub("", _LINE_ITEM.sub("", line)) for line in lines if _LINE_ITEM.match(line)]
     if len(marked) >= _MIN_ITEMS:
