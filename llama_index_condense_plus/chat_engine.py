@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -182,7 +181,7 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
             prefix_messages=prefix(system_prompt, prefix_messages),
             retrievers=retrievers,
             filters=filters,
-            components=Components.from_arguments(components, list(inspect.signature(cls.from_defaults).parameters)),
+            components=Components.from_arguments(components, cls.from_defaults),
         )
 
     @classmethod

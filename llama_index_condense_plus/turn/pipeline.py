@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -77,12 +78,12 @@ class Components:
     """Seconds, for deadlines and timings."""
 
     @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any], others: Sequence[str] = ()) -> Components:
+    def from_arguments(cls, arguments: Mapping[str, Any], caller: Callable[..., Any]) -> Components:
         """Return components from keyword arguments.
 
         Args:
             arguments: the components by name.
-            others: names of the caller's other arguments, which may have been meant.
+            caller: the function that was given them; its own arguments may have been meant.
 
         Raises:
             ConfigurationError: a name is unknown; the message names the nearest.
@@ -92,7 +93,7 @@ class Components:
             if name not in valid:
                 if name in ELSEWHERE:
                     raise ConfigurationError(f"Unknown argument {name}: {ELSEWHERE[name]}.")
-                near = difflib.get_close_matches(name, [*others, *valid], n=1, cutoff=0.5)
+                near = difflib.get_close_matches(name, [*inspect.signature(caller).parameters, *valid], n=1, cutoff=0.5)
                 hint = f"Did you mean {near[0]}?" if near else f"Components: {', '.join(valid)}."
                 raise ConfigurationError(f"Unknown argument {name}. {hint}")
         return cls(**arguments)
