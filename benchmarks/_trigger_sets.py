@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks._data import history_of, load
-from llama_index_condense_plus.languages.text import content_tokens
+from llama_index_condense_plus.lexicons.text import content_tokens
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from _data import figure, history_of, load, recorded_kdconv, table
 from rewriting import Chain, KeptModel, found
 
-from llama_index_condense_plus.languages.text import content_tokens, fold
+from llama_index_condense_plus.lexicons.text import content_tokens, fold
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.prompts import shown_names
 from llama_index_condense_plus.settings.sections import HistorySettings

@@ -29,7 +29,7 @@ from pydantic import PrivateAttr
 
 from benchmarks._data import table
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
-from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.lexicons.text import fold
 from llama_index_condense_plus.memory.summary import summary_block
 from llama_index_condense_plus.rewriting.cutting import estimate_tokens
 from llama_index_condense_plus.turn import keeping

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from benchmarks._data import figure, history_of, load, table
-from llama_index_condense_plus.languages.text import content_tokens, fold
+from llama_index_condense_plus.lexicons.text import content_tokens, fold
 from llama_index_condense_plus.memory.records import opens_topic
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.trigger import build_trigger

@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks._data import load
 from benchmarks._trigger_sets import FILES, SETS, labelled_turns
 from llama_index_condense_plus.evaluation.train import TrainingTurn, fit, own_turns, shipped_turns, window_of
-from llama_index_condense_plus.languages.text import content_tokens
+from llama_index_condense_plus.lexicons.text import content_tokens
 
 WEIGHTS = Path(__file__).parents[1] / "llama_index_condense_plus" / "rewriting" / "data" / "gate_weights.json"
 """The file in the package."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         RetrievalFailedError,
     )
     from llama_index_condense_plus.functions import clean_query, decide_rewrite, review_rewrite
-    from llama_index_condense_plus.languages.base import Lexicon, register_lexicon
+    from llama_index_condense_plus.lexicons.base import Lexicon, register_lexicon
     from llama_index_condense_plus.observability.events import (
         CondensePlusEvent,
         FusionEvent,

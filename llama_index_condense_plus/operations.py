@@ -83,6 +83,8 @@ class RuleOutcome:
     """True if two candidates fit the reference equally well."""
     candidates: tuple[str, ...] = ()
     """The candidates that fit, best first, if ambiguous."""
+    confidence: float = 0.0
+    """Estimated probability in [0, 1] that the candidate is what was meant."""
 
 
 Rewritten = Prediction | RuleOutcome | None

@@ -47,6 +47,17 @@ class RewriteStatus(str, Enum):
     FAILED = "failed"
 
 
+class Trust(str, Enum):
+    """What a review makes of a rewrite: it decides which role the rewrite plays in the search."""
+
+    TRUSTED = "trusted"
+    """Leads the search; the user's own words are searched beside it."""
+    DOUBTED = "doubted"
+    """Searched together with the user's own words, which lead where they say something by themselves."""
+    REFUSED = "refused"
+    """Never searched."""
+
+
 class QueryRole(str, Enum):
     """What a planned query is for."""
 
@@ -210,6 +221,10 @@ class RewriteAttempt:
     """Completion tokens of the call, if the model said."""
     elapsed_s: float = 0.0
     """Time of the attempt in seconds."""
+    trust: Trust | None = None
+    """What the review made of it; None if there was nothing to review."""
+    reasons: tuple[str, ...] = ()
+    """Why it is doubted or refused, in words for a reader."""
 
     @property
     def leaves_reference(self) -> bool:
@@ -243,6 +258,10 @@ class RewriteResult:
     """Time of the whole chain in seconds."""
     language: str = "und"
     """Language of the original."""
+    trust: Trust = Trust.TRUSTED
+    """Trust in ``query``; the user's own words are always trusted."""
+    reasons: tuple[str, ...] = ()
+    """Why ``query`` is doubted, or why every rewrite was refused, in words for a reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +274,8 @@ class PlannedQuery:
     """What it is for."""
     weight: float = 1.0
     """Weight of its list in fusion, > 0."""
+    trust: Trust = Trust.TRUSTED
+    """Trust in the words: a doubted rewrite is searched, and leads only where the original says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 
 from llama_index_condense_plus.evaluation.cases import Case, Dataset
 from llama_index_condense_plus.evaluation.matching import holds, normal
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.lexicons.text import has_han
 
 MIN_SHARE = 0.25
 """Least share of cases of either kind: those that need a rewrite and those that do not."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llama_index.core.schema import NodeWithScore
 
-from llama_index_condense_plus.languages.text import content_tokens, fold
+from llama_index_condense_plus.lexicons.text import content_tokens, fold
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.guards.unresolved import references

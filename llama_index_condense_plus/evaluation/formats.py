@@ -10,7 +10,7 @@ from typing import Any
 
 from llama_index_condense_plus.evaluation.cases import Case, Dataset, Message, Passage, load_dataset
 from llama_index_condense_plus.evaluation.reading import DataFileError, read_json, read_json_lines, read_lines
-from llama_index_condense_plus.languages.text import content_tokens
+from llama_index_condense_plus.lexicons.text import content_tokens
 
 REWRITE_FIELDS = 4
 """Columns of the REWRITE corpus: two turns, the follow-up, its rewrite."""

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from llama_index_condense_plus.evaluation.cases import ALTERNATIVES, Case
-from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.lexicons.text import fold
 
 _BESIDE_HAN = re.compile(r"\s*([\u3400-\u9fff])\s*")
 _NOT_WORDS = re.compile(r"[^\w\s]+|_")

@@ -12,7 +12,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from llama_index_condense_plus.evaluation.cases import Passage
-from llama_index_condense_plus.languages.text import content_tokens, has_han
+from llama_index_condense_plus.lexicons.text import content_tokens, has_han
 
 K1 = 1.5
 B = 0.75

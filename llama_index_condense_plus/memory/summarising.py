@@ -10,8 +10,8 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import fold, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut
 from llama_index_condense_plus.rewriting.messages import spoken

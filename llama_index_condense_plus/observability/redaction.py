@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.patterns import regex
 
 _EMAIL = regex(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", re.ASCII)
 _NUMBER = regex(r"(?<![\w.])\+?\d(?:[ ()\-]{0,2}\d){6,18}[Xx]?(?![\w])", re.ASCII)

@@ -10,8 +10,8 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from pydantic import BaseModel, Field
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import content_tokens, fold, has_han
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import content_tokens, fold, has_han
 from llama_index_condense_plus.operations import Flow, Predict, Prediction
 from llama_index_condense_plus.retrieval.plan import query_key
 from llama_index_condense_plus.rewriting.cleanup import safe_line

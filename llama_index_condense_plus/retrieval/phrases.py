@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import content_tokens, tokenize
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import content_tokens, tokenize
 from llama_index_condense_plus.settings.sections import SynonymRule
 
 _ZH_SIDES = r"(?P<a>[^，,。？?]+?)\s*(?:和|与|跟|及|vs\.?)\s*(?P<b>[^，,。？?的]+?)\s*(?:的\s*(?P<rest>[^，,。？?]+?))?"

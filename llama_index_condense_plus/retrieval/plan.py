@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import fold
 from llama_index_condense_plus.retrieval.worth import agreement, original_worth
 from llama_index_condense_plus.rewriting.cleanup import safe_line
 from llama_index_condense_plus.settings.sections import RetrievalSettings

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.languages.text import has_han, simplify
+from llama_index_condense_plus.lexicons.text import has_han, simplify
 from llama_index_condense_plus.types import PlannedQuery, QueryPlan
 
 AS_TYPED = "as_typed"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast
 
-from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.lexicons.text import fold
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.retrieval.paraphrases import paraphrases
 from llama_index_condense_plus.retrieval.phrases import key_phrases, subquestions, synonym_variants

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import content_tokens, has_han, tokenize
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import content_tokens, has_han, tokenize
 from llama_index_condense_plus.types import TriggerDecision
 
 _NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz", "eng"})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import has_han
 from llama_index_condense_plus.rewriting.counterparts_en import PLACED, is_group
 from llama_index_condense_plus.rewriting.counterparts_zh import is_time
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words

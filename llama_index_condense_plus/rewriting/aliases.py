@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from llama_index_condense_plus.languages.text import Token, has_han, simplify, tokenize
+from llama_index_condense_plus.lexicons.text import Token, has_han, simplify, tokenize
 from llama_index_condense_plus.types import Edit
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import fold, has_han
 from llama_index_condense_plus.rewriting.counterparts import is_attribute
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.patterns import regex
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 
 _ASKS = regex(

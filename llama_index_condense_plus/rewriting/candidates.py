@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import fold, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.back_references import BackReference, resolved_topic
 from llama_index_condense_plus.rewriting.choices import coordinated

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han, simplify, tokenize
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.han_names import entity_words
 from llama_index_condense_plus.rewriting.lists import item_name, list_items

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from llama_index_condense_plus.languages import zh
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip, has_han
+from llama_index_condense_plus.lexicons import zh
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import clip, has_han
 
 _ENDS = "。！？!?;；\n…~～"
 _CLAUSE = regex(rf"[^{_ENDS}，,]+[{_ENDS}，,]*")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from llama_index_condense_plus.languages import Lexicon, detect_language, lexicon_for
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.phrases import phrase_set
-from llama_index_condense_plus.languages.text import Token, has_han, tokenize
+from llama_index_condense_plus.lexicons import Lexicon, detect_language, lexicon_for
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.phrases import phrase_set
+from llama_index_condense_plus.lexicons.text import Token, has_han, tokenize
 from llama_index_condense_plus.rewriting.aliases import fold_in_place
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import Edit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import fold, has_han
 from llama_index_condense_plus.rewriting.counterparts_en import english_counterparts, is_english_attribute
 from llama_index_condense_plus.rewriting.counterparts_zh import chinese_counterparts, is_chinese_attribute
 from llama_index_condense_plus.rewriting.fragments import Fragment

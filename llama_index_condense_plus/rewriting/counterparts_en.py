@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.stems import singular
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_EN
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.stems import singular
 from llama_index_condense_plus.rewriting.follow_up_words import follow_up_words
 from llama_index_condense_plus.rewriting.fragments import ADJECTIVES, Fragment
 from llama_index_condense_plus.rewriting.likeness import ENGLISH, Scored

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import Token, fold, simplify, tokenize
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import Token, fold, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.fragments import BRACKETS, QUANTITY, VERSION, Fragment
 from llama_index_condense_plus.rewriting.han_names import entity_words

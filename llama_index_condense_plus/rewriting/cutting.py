@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.patterns import regex
 from llama_index_condense_plus.rewriting.lists import split_items
 
 TokenCounter = Callable[[str], int]

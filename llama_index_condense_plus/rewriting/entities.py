@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip, has_han
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import clip, has_han
 from llama_index_condense_plus.rewriting.han_names import han_names, han_terms
 from llama_index_condense_plus.rewriting.latin_names import latin_names, latin_terms
 from llama_index_condense_plus.types import Entity

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han, simplify
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import has_han, simplify
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.phrase import decapitalised

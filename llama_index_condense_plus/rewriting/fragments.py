@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han, simplify, tokenize
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.references import find_references

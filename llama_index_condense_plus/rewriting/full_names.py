@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.lexicons.text import fold, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.persons import person_fit

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.rarity import rarity_classes
-from llama_index_condense_plus.languages.text import Token, has_han, simplify, tokenize
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.rarity import rarity_classes
+from llama_index_condense_plus.lexicons.text import Token, has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either
 from llama_index_condense_plus.settings.reading import shipped_table
 from llama_index_condense_plus.types import Entity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llama_index_condense_plus.languages.en_grammar import AUXILIARIES, BE
+from llama_index_condense_plus.lexicons.en_grammar import AUXILIARIES, BE
 from llama_index_condense_plus.rewriting.features import leans_on_nothing, points
 from llama_index_condense_plus.rewriting.reading import (
     CONTENT,

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip, has_han
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import clip, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor

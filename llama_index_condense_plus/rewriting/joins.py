@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.stems import singular
-from llama_index_condense_plus.languages.text import fold, has_han, tokenize
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_EN
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.stems import singular
+from llama_index_condense_plus.lexicons.text import fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.rarity import rarity_classes
-from llama_index_condense_plus.languages.stems import singular
-from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_EN
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.rarity import rarity_classes
+from llama_index_condense_plus.lexicons.stems import singular
+from llama_index_condense_plus.lexicons.text import fold
 from llama_index_condense_plus.rewriting.han_names import Span, entity_words
 from llama_index_condense_plus.types import Entity
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.languages.memo import Memo
+from llama_index_condense_plus.lexicons.memo import Memo
 from llama_index_condense_plus.rewriting.feature_names import Found, Part, names
 
 PARTS = 32_768

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import clip
 
 _LINE_ITEM = regex(
     r"^\s*(?:[-*•·●▪–]\s+|\(?\d{1,2}[.)、）:：]\s*|[（(]\d{1,2}[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]{1,2}[、.．:：]\s*"

@@ -9,7 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms.llm import LLM
 from pydantic import BaseModel, Field
 
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.patterns import regex
 from llama_index_condense_plus.operations import Flow, Predict, Prediction
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.types import HistoryWindow, TriggerDecision, TriggerReason

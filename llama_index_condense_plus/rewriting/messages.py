@@ -8,9 +8,9 @@ from functools import lru_cache, partial
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
-from llama_index_condense_plus.languages.instructions import INSTRUCTION
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.instructions import INSTRUCTION
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
 from llama_index_condense_plus.types import WindowMessage
 
 _ROLES = {

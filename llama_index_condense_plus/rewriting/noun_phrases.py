@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from llama_index_condense_plus.languages.text import clip, has_han, simplify
+from llama_index_condense_plus.lexicons.text import clip, has_han, simplify
 from llama_index_condense_plus.rewriting.follow_up_words import follow_up_words
 from llama_index_condense_plus.rewriting.noun_phrases_en import ARTICLES, english_noun_phrases
 from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES, activity, chinese_noun_phrases, is_place

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.stems import singular
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_EN
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.rarity import RAREST, rarity_classes
+from llama_index_condense_plus.lexicons.stems import singular
 from llama_index_condense_plus.rewriting.follow_up_words import follow_up_words
 from llama_index_condense_plus.rewriting.latin_names import STOP
 from llama_index_condense_plus.rewriting.phrase import NounPhrase

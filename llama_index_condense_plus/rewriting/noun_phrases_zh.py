@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import Token, simplify, tokenize
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.rarity import RAREST, rarity_classes
+from llama_index_condense_plus.lexicons.text import Token, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.han_names import entity_words
 from llama_index_condense_plus.rewriting.phrase import NounPhrase

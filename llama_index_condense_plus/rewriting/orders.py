@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip, simplify
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import clip, simplify
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 
 _ORDER = regex(either([*follow_up_words("zh")["orders"], *follow_up_words("en")["orders"]]))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.patterns import regex
 from llama_index_condense_plus.rewriting.parser_json import ENTRY, json_question
 from llama_index_condense_plus.types import Edit
 

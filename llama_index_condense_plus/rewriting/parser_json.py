@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.patterns import regex
 
 KEYS = (
     "rewritten_question", "rewritten_query", "rewritten", "rewrite", "standalone_question", "standalone_query",

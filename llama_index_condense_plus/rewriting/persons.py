@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import has_han, simplify, tokenize
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.rarity import RAREST, rarity_classes
+from llama_index_condense_plus.lexicons.text import has_han, simplify, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.han_names import entity_words
 from llama_index_condense_plus.rewriting.standing import Standing

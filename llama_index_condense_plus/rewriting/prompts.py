@@ -16,9 +16,9 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from pydantic import BaseModel, Field, ValidationError
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.languages.base import registered_lexicons
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.lexicons.base import registered_lexicons
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import fold
 from llama_index_condense_plus.rewriting.back_references import find_back_reference
 from llama_index_condense_plus.rewriting.candidates import Candidates
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llama_index_condense_plus.languages.en_grammar import (
+from llama_index_condense_plus.lexicons.en_grammar import (
     AFTER_THOSE,
     BE,
     BEFORE_EXPLETIVE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from llama_index_condense_plus.languages.rarity import RAREST
-from llama_index_condense_plus.languages.text import Token
+from llama_index_condense_plus.lexicons.rarity import RAREST
+from llama_index_condense_plus.lexicons.text import Token
 from llama_index_condense_plus.rewriting.reading import ATTRIBUTE, CONTENT, NAME, NUMBER, VERB
 
 BARE = frozenset("其该此")

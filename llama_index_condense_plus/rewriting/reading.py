@@ -8,8 +8,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.text import content_tokens, fold
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.text import content_tokens, fold
 from llama_index_condense_plus.types import Cue, HistoryWindow
 
 READ_CHARS = 4_000

@@ -6,14 +6,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_EN
-from llama_index_condense_plus.languages.base import Lexicon
-from llama_index_condense_plus.languages.en_grammar import AUXILIARIES, FIRST_PERSON, ORDINALS, WH
-from llama_index_condense_plus.languages.memo import Memo
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.stems import singular
-from llama_index_condense_plus.languages.text import Token, tokenize
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_EN
+from llama_index_condense_plus.lexicons.base import Lexicon
+from llama_index_condense_plus.lexicons.en_grammar import AUXILIARIES, FIRST_PERSON, ORDINALS, WH
+from llama_index_condense_plus.lexicons.memo import Memo
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.rarity import RAREST, rarity_classes
+from llama_index_condense_plus.lexicons.stems import singular
+from llama_index_condense_plus.lexicons.text import Token, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
 from llama_index_condense_plus.rewriting.phrasebook import Hit, Phrasebook
 from llama_index_condense_plus.rewriting.pronouns_en import NOMINAL, has_antecedent, refers

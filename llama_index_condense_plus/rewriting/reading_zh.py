@@ -6,12 +6,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
-from llama_index_condense_plus.languages.base import Lexicon
-from llama_index_condense_plus.languages.memo import Memo
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import FUNCTION_TAGS, Token, fold, tokenize
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.lexicons.base import Lexicon
+from llama_index_condense_plus.lexicons.memo import Memo
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.rarity import RAREST, rarity_classes
+from llama_index_condense_plus.lexicons.text import FUNCTION_TAGS, Token, fold, tokenize
 from llama_index_condense_plus.rewriting.clauses import asking_span
 from llama_index_condense_plus.rewriting.phrasebook import Hit, Phrasebook
 from llama_index_condense_plus.rewriting.pronouns_zh import (

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from llama_index_condense_plus.languages import lexicon_for
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.phrases import PhraseSet
-from llama_index_condense_plus.languages.text import fold, has_han, tokenize
+from llama_index_condense_plus.lexicons import lexicon_for
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.phrases import PhraseSet
+from llama_index_condense_plus.lexicons.text import fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.follow_up_words import either
 from llama_index_condense_plus.rewriting.han_names import entity_words
 

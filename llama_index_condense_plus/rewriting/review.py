@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus.languages.text import clip, content_tokens, fold, has_han
+from llama_index_condense_plus.lexicons.text import clip, content_tokens, fold, has_han
 from llama_index_condense_plus.protocols import Guard
 from llama_index_condense_plus.rewriting.aliases import AliasTable
 from llama_index_condense_plus.rewriting.cleanup import Cleaner, safe_line

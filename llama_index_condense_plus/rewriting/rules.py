@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import fold, has_han
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import fold, has_han
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.apart import compares_two, is_addressed, is_sibling

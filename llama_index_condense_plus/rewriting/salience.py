@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.text import clip, fold
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.text import clip, fold
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.orders import without_orders
 from llama_index_condense_plus.types import Entity, HistoryWindow, WindowMessage

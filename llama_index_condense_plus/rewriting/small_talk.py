@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from llama_index_condense_plus.languages.base import Lexicon
-from llama_index_condense_plus.languages.en import FILLERS
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.lexicons.base import Lexicon
+from llama_index_condense_plus.lexicons.en import FILLERS
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import fold
 
 DECLINES = ("no", "nah", "not ", "不", "没")
 """Beginnings of answers that decline."""

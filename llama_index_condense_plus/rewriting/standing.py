@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import clip, fold, has_han, tokenize
 from llama_index_condense_plus.rewriting.asking import asks
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.conditions import conditioned

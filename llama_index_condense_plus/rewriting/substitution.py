@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import has_han
 from llama_index_condense_plus.rewriting.additions import added
 from llama_index_condense_plus.rewriting.counterparts import counterpart
 from llama_index_condense_plus.rewriting.counterparts_en import PLACED

@@ -6,8 +6,8 @@ import re
 from collections.abc import Hashable, Sequence, Set
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import content_tokens, fold, folded
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import content_tokens, fold, folded
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.references import find_references
 from llama_index_condense_plus.types import WindowMessage

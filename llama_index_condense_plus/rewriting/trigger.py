@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from llama_index_condense_plus.languages import detect_language, lexicon_for
-from llama_index_condense_plus.languages.base import UNKNOWN, Lexicon
-from llama_index_condense_plus.languages.text import clip, fold
+from llama_index_condense_plus.lexicons import detect_language, lexicon_for
+from llama_index_condense_plus.lexicons.base import UNKNOWN, Lexicon
+from llama_index_condense_plus.lexicons.text import clip, fold
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.rewriting.features import features, find, places
 from llama_index_condense_plus.rewriting.heuristic import (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from llama_index_condense_plus.languages.text import fold, has_han, tokenize
+from llama_index_condense_plus.lexicons.text import fold, has_han, tokenize
 from llama_index_condense_plus.operations import RuleOutcome
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.persons import looks_like_person, person_fit

@@ -12,7 +12,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import QueryBundle
 
 from llama_index_condense_plus.errors import InvalidMessageError
-from llama_index_condense_plus.languages.detect import detect_language
+from llama_index_condense_plus.lexicons.detect import detect_language
 from llama_index_condense_plus.observability.events import (
     QueryPlanEvent,
     RewriteEvent,

@@ -14,7 +14,7 @@ from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.languages.base import check_languages
+from llama_index_condense_plus.lexicons.base import check_languages
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.protocols import (
     EntityExtractor,

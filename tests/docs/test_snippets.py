@@ -17,7 +17,7 @@ from llama_index.core import Settings
 from llama_index_instrumentation import get_dispatcher
 
 from llama_index_condense_plus import CondensePlusSettings, cli
-from llama_index_condense_plus.languages import base
+from llama_index_condense_plus.lexicons import base
 from tests.docs import prelude
 from tests.docs.markdown import PAGES, Block, blocks, name_of
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from llama_index_condense_plus.languages.text import content_tokens
+from llama_index_condense_plus.lexicons.text import content_tokens
 
 
 @dataclass(frozen=True)

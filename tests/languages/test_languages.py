@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.languages import (
+from llama_index_condense_plus.lexicons import (
     Lexicon,
     detect_language,
     lexicon_for,
     register_lexicon,
     registered_lexicons,
 )
-from llama_index_condense_plus.languages.rarity import RAREST, rarity_classes
-from llama_index_condense_plus.languages.text import content_tokens, fold, tokenize
+from llama_index_condense_plus.lexicons.rarity import RAREST, rarity_classes
+from llama_index_condense_plus.lexicons.text import content_tokens, fold, tokenize
 from llama_index_condense_plus.settings import CondensePlusSettings
 
 

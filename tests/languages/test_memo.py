@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.memo import LONGEST_WORD, Memo
+from llama_index_condense_plus.lexicons.memo import LONGEST_WORD, Memo
 
 
 def test_memo_keeps_what_it_is_given() -> None:

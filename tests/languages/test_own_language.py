@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from llama_index_condense_plus import Lexicon, decide_rewrite, register_lexicon
-from llama_index_condense_plus.languages import base, detect_language
+from llama_index_condense_plus.lexicons import base, detect_language
 
 TALK = [("user", "Quais planos existem?"), ("assistant", "Basic e Pro.")]
 

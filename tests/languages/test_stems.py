@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llama_index_condense_plus.languages.phrases import PhraseSet
-from llama_index_condense_plus.languages.stems import common_words, known_words, singular, stem
+from llama_index_condense_plus.lexicons.phrases import PhraseSet
+from llama_index_condense_plus.lexicons.stems import common_words, known_words, singular, stem
 
 
 @pytest.mark.parametrize(

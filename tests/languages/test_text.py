@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_index_condense_plus.languages.text import fold, simplify, tokenize
+from llama_index_condense_plus.lexicons.text import fold, simplify, tokenize
 
 MIXED = st.text(
     st.sampled_from("它的門票價錢多少，？！（ＡＢ１）～…·《》 \n\tab1.-'’éßﬁ①가は\ud800\u0301𠁞"), max_size=40

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.lexicons.text import has_han
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.review import Reviewer
 from llama_index_condense_plus.rewriting.rules import RuleRewriter

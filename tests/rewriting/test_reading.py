@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llama_index_condense_plus.languages import lexicon_for
+from llama_index_condense_plus.lexicons import lexicon_for
 from llama_index_condense_plus.rewriting.phrasebook import Phrasebook
 from llama_index_condense_plus.rewriting.reading import Reading
 from llama_index_condense_plus.rewriting.reading_en import EnglishReader

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_index_condense_plus.languages.base import Lexicon
+from llama_index_condense_plus.lexicons.base import Lexicon
 from llama_index_condense_plus.protocols import Trigger
 from llama_index_condense_plus.rewriting.small_talk import SmallTalk
 from llama_index_condense_plus.rewriting.trigger import build_trigger

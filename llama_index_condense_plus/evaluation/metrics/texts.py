@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from llama_index_condense_plus.evaluation.matching import normal
-from llama_index_condense_plus.languages.text import fold, has_han, tokenize
+from llama_index_condense_plus.lexicons.text import fold, has_han, tokenize
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]], lang: str) -> float:

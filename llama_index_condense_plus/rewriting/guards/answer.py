@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import folded, has_han
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import folded, has_han
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks, sentences
 from llama_index_condense_plus.rewriting.guards.features import features, grounding, retained
 from llama_index_condense_plus.rewriting.guards.limits import Limits

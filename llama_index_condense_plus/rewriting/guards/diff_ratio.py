@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.quantities import quantities
-from llama_index_condense_plus.languages.text import clip, has_han, tokenize
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.quantities import quantities
+from llama_index_condense_plus.lexicons.text import clip, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asks
 from llama_index_condense_plus.rewriting.guards.features import (
     Features,

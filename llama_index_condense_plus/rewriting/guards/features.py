@@ -8,12 +8,12 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.stems import common_words, known_words, stem
-from llama_index_condense_plus.languages.synonyms import SYNONYMS_EN, SYNONYMS_ZH
-from llama_index_condense_plus.languages.text import clip, fold, has_han, tokenize
-from llama_index_condense_plus.languages.weak_words import WEAK_EN, WEAK_ZH
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.stems import common_words, known_words, stem
+from llama_index_condense_plus.lexicons.synonyms import SYNONYMS_EN, SYNONYMS_ZH
+from llama_index_condense_plus.lexicons.text import clip, fold, has_han, tokenize
+from llama_index_condense_plus.lexicons.weak_words import WEAK_EN, WEAK_ZH
 from llama_index_condense_plus.types import HistoryWindow
 
 MAX_CHECKED_CHARS = 8_000

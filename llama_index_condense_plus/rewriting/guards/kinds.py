@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import folded, has_han
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import folded, has_han
 
 _KINDS_ZH = (
     ("who", regex(r"谁|哪位|何人|什么人")),

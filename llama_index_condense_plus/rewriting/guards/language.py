@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip, fold
-from llama_index_condense_plus.languages.weak_words import WEAK_EN
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import clip, fold
+from llama_index_condense_plus.lexicons.weak_words import WEAK_EN
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow
 
 _SCRIPTS = (

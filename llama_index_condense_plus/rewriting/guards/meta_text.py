@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.text import clip, folded
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.text import clip, folded
 from llama_index_condense_plus.rewriting.guards.clauses import sentences
 from llama_index_condense_plus.rewriting.guards.features import features, retained
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow

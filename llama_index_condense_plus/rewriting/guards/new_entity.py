@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from llama_index_condense_plus.languages.attributes import ATTRIBUTES_ZH
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.quantities import quantities
-from llama_index_condense_plus.languages.stems import common_words
-from llama_index_condense_plus.languages.text import fold, has_han
-from llama_index_condense_plus.languages.weak_words import WEAK_ZH
+from llama_index_condense_plus.lexicons.attributes import ATTRIBUTES_ZH
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.quantities import quantities
+from llama_index_condense_plus.lexicons.stems import common_words
+from llama_index_condense_plus.lexicons.text import fold, has_han
+from llama_index_condense_plus.lexicons.weak_words import WEAK_ZH
 from llama_index_condense_plus.rewriting.guards.features import (
     NAME_TAGS,
     Features,

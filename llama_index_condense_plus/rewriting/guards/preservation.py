@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.quantities import quantities
-from llama_index_condense_plus.languages.text import folded, has_han, tokenize
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.quantities import quantities
+from llama_index_condense_plus.lexicons.text import folded, has_han, tokenize
 from llama_index_condense_plus.rewriting.guards.clauses import asking_clause, asking_sentence, asks
 from llama_index_condense_plus.rewriting.guards.kinds import kinds
 from llama_index_condense_plus.types import GuardVerdict, HistoryWindow

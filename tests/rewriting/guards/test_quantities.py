@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from llama_index_condense_plus.languages.quantities import quantities
+from llama_index_condense_plus.lexicons.quantities import quantities
 
 
 @pytest.mark.parametrize(

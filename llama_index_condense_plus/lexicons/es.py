@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.base import Lexicon
+from llama_index_condense_plus.lexicons.base import Lexicon
 
 
 def lexicon() -> Lexicon:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from llama_index_condense_plus.languages.rarity import rarity_classes
+from llama_index_condense_plus.lexicons.rarity import rarity_classes
 
 _DOUBLED = "bdfgmnprt"
 _POSSESSIVES = ("'s", "’s", "'", "’")

@@ -9,11 +9,11 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from llama_index_condense_plus.languages.en import FUNCTION_WORDS as ENGLISH
-from llama_index_condense_plus.languages.memo import remembered
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.stems import singular
-from llama_index_condense_plus.languages.zh import FUNCTION_WORDS as CHINESE
+from llama_index_condense_plus.lexicons.en import FUNCTION_WORDS as ENGLISH
+from llama_index_condense_plus.lexicons.memo import remembered
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.stems import singular
+from llama_index_condense_plus.lexicons.zh import FUNCTION_WORDS as CHINESE
 
 MAX_CHARS = 20_000
 """Longer texts are analysed in their first and last halves of this size: no reference needs more."""
@@ -45,7 +45,7 @@ class Token(NamedTuple):
 @cache
 def _simplified_table() -> dict[int, str]:
     """Return traditional → simplified characters (OpenCC's TSCharacters, Apache-2.0)."""
-    data = files("llama_index_condense_plus.languages") / "data" / "simplified.txt"
+    data = files("llama_index_condense_plus.lexicons") / "data" / "simplified.txt"
     traditional, simplified = data.read_text(encoding="utf-8").splitlines()
     return dict(zip(map(ord, traditional), simplified, strict=True))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import chain
 
-from llama_index_condense_plus.languages.base import UNKNOWN, Lexicon, own_lexicons, registrations
-from llama_index_condense_plus.languages.patterns import regex
-from llama_index_condense_plus.languages.rarity import rarity_classes
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.lexicons.base import UNKNOWN, Lexicon, own_lexicons, registrations
+from llama_index_condense_plus.lexicons.patterns import regex
+from llama_index_condense_plus.lexicons.rarity import rarity_classes
+from llama_index_condense_plus.lexicons.text import has_han
 
 SAMPLE = 400
 """Characters that are looked at."""

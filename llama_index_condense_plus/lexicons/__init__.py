@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages import de, en, es, fr, ja, ko, zh
-from llama_index_condense_plus.languages.base import (
+from llama_index_condense_plus.lexicons import de, en, es, fr, ja, ko, zh
+from llama_index_condense_plus.lexicons.base import (
     Lexicon,
     lexicon_for,
     register_lexicon,
     register_source,
     registered_lexicons,
 )
-from llama_index_condense_plus.languages.detect import detect_language
+from llama_index_condense_plus.lexicons.detect import detect_language
 
 __all__ = ["Lexicon", "detect_language", "lexicon_for", "register_lexicon", "registered_lexicons"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from llama_index_condense_plus.languages.base import Lexicon
-from llama_index_condense_plus.languages.en_cleanup import (
+from llama_index_condense_plus.lexicons.base import Lexicon
+from llama_index_condense_plus.lexicons.en_cleanup import (
     CONNECTIVE_TRAPS,
     NEGATIONS,
     PADDING,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
 from typing import Generic, TypeVar
 
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.patterns import regex
 
 _DIGIT = regex(r"\d")
 K = TypeVar("K", bound=Hashable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from llama_index_condense_plus.languages.patterns import regex
+from llama_index_condense_plus.lexicons.patterns import regex
 
 INSTRUCTION = regex(
     r"you(?:'re| are| will| must| should)\b|(?:act as|answer|always|never|please|respond|do not)\b"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from llama_index_condense_plus.languages.text import has_han
+from llama_index_condense_plus.lexicons.text import has_han
 
 
 class PhraseSet:
