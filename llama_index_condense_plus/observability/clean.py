@@ -1,0 +1,47 @@
+"""One cleaner for words that reach a terminal, a CSV cell or a page: they may come from anybody."""
+
+from __future__ import annotations
+
+import re
+
+_BREAKS = re.compile(r"[\t-\r\x85\u2028\u2029]+")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, marks that turn the direction of writing, and halves of characters that cannot be encoded."""
+_FORMULA = ("=", "+", "-", "@")
+
+
+def printable(text: str) -> str:
+    r"""Return a text as one line that no terminal and no reader of lines takes for anything but words.
+
+    Line breaks and tabs become spaces. Every other control character, and every mark that turns the direction of
+    writing, is shown as its escape: it is seen and does nothing. HTML still has to be escaped.
+
+    Args:
+        text: any text, for example a user's message.
+
+    Example:
+        >>> printable("price?\r\n\x1b[2J2026-01-01  forged row")
+        'price? \\x1b[2J2026-01-01  forged row'
+    """
+    if text.isprintable():
+        return text
+    return _UNSAFE.sub(_escaped, _BREAKS.sub(" ", text))
+
+
+def csv_cell(text: str) -> str:
+    """Return a text as a CSV cell that no spreadsheet runs as a formula: printable, and quoted where it begins as one.
+
+    Args:
+        text: any text.
+
+    Example:
+        >>> csv_cell("=1+1")
+        "'=1+1"
+    """
+    clean = printable(text)
+    return f"'{clean}" if clean.lstrip().startswith(_FORMULA) else clean
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004
