@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -107,21 +107,28 @@ def table(path: str, fields: dict[str, FieldInfo]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def rows(path: str, prefix: str, fields: dict[str, FieldInfo]) -> Iterator[str]:
+def rows(path: str, prefix: str, fields: dict[str, FieldInfo], about: str = "") -> Iterator[str]:
     """Yield a line for each option, nested sections after their own name."""
     for name, field in fields.items():
         section = section_of(field)
         if section is not None:
-            yield from rows(path, f"{prefix}{name}.", section.model_fields)
+            yield from rows(path, f"{prefix}{name}.", section.model_fields, f"{field.description} ")
             continue
         unit = next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "") if is_number(field) else ""
-        cells = [f"`{prefix}{name}`", values(field), unit, default(field.default), str(field.description)]
+        cells = [
+            f"`{prefix}{name}`",
+            values(field),
+            unit,
+            default(field.default),
+            f"{about if name == 'enabled' else ''}{field.description}",
+        ]
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def is_number(field: FieldInfo) -> bool:
     """Return True if an option is a number, or a number or none."""
-    return bool({int, float} & {field.annotation, *get_args(field.annotation)})
+    kinds = [field.annotation, *get_args(field.annotation)]
+    return bool({int, float} & {get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in kinds})
 
 
 def values(field: FieldInfo) -> str:
@@ -129,28 +136,31 @@ def values(field: FieldInfo) -> str:
     annotation: Any = field.annotation
     optional = get_origin(annotation) in (Union, types.UnionType)
     kinds = [kind for kind in get_args(annotation) if kind is not type(None)] if optional else [annotation]
-    return described(kinds[0], field) + (" or none" if optional else "")
+    return described(kinds[0], field.metadata) + (" or none" if optional else "")
 
 
-def described(kind: Any, field: FieldInfo) -> str:
+def described(kind: Any, constraints: Sequence[Any]) -> str:
     """Return a kind of value in words."""
+    if get_origin(kind) is Annotated:
+        kind, *further = get_args(kind)
+        return described(kind, [part for item in further for part in getattr(item, "metadata", [item])])
     if get_origin(kind) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(kind))
     if get_origin(kind) is tuple:
         inner = get_args(kind)[0]
-        what = f"any of {described(inner, field)}" if get_origin(inner) is Literal else "words"
+        what = f"any of {described(inner, ())}" if get_origin(inner) is Literal else "words"
         return "rules" if isinstance(inner, type) and issubclass(inner, BaseModel) else f"list: {what}"
     if get_origin(kind) is dict:
         return "table"
     if kind in (int, float):
-        return f"{'whole number' if kind is int else 'number'}{span(field)}"
+        return f"{'whole number' if kind is int else 'number'}{span(constraints)}"
     return KINDS[kind]
 
 
-def span(field: FieldInfo) -> str:
+def span(constraints: Sequence[Any]) -> str:
     """Return the range of a number."""
     limits: dict[str, Any] = {}
-    for constraint in field.metadata:
+    for constraint in constraints:
         for sign in ("ge", "gt", "le"):
             if hasattr(constraint, sign):
                 limits[sign] = getattr(constraint, sign)

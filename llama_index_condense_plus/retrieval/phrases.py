@@ -44,14 +44,16 @@ def synonym_variants(query: str, rules: Sequence[SynonymRule]) -> Iterator[str]:
     """
     for rule in rules:
         flags = re.IGNORECASE if rule.ignore_case else 0
-        for word in rule.when_any:
-            pattern = re.compile(_whole(word), flags)
-            if not pattern.search(query):
-                continue
-            for other in rule.replace:
-                if not re.search(re.escape(other), query, flags):
-                    yield pattern.sub(other.replace("\\", r"\\"), query)
-            break
+        calling = rule.when_any or tuple(item[0] for item in rule.replace)
+        called_by = next((word for word in calling if re.search(_whole(word), query, flags)), None)
+        if called_by is None:
+            continue
+        for item in rule.replace:
+            old, new = (called_by, item) if isinstance(item, str) else item
+            if not re.search(re.escape(new), query, flags):
+                replaced = re.sub(_whole(old), new.replace("\\", r"\\"), query, flags=flags)
+                if replaced != query:
+                    yield replaced
 
 
 def _whole(word: str) -> str:

@@ -3,42 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, ClassVar
 
-import tomli_w
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
 )
 
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.settings import sections
 from llama_index_condense_plus.settings.reading import (
     ENV_PREFIX,
-    check_environment,
     is_off,
+    own_variables,
+    read_dotenv,
     read_toml,
     readable,
 )
-from llama_index_condense_plus.settings.sections import (
-    AnswerSettings,
-    CacheSettings,
-    CleanupSettings,
-    FusionSettings,
-    GuardsSettings,
-    HistorySettings,
-    LanguageSettings,
-    LogSettings,
-    RetrievalSettings,
-    RewriteSettings,
-    SummarySettings,
-    TriggerSettings,
-)
 
 __all__ = ["CondensePlusSettings"]
+_file: ContextVar[Mapping[str, Any]] = ContextVar("settings_file", default={})  # noqa: B039 - never changed
 
 
 class CondensePlusSettings(BaseSettings):
@@ -57,36 +48,29 @@ class CondensePlusSettings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        frozen=True,
-        extra="forbid",
-        env_prefix=ENV_PREFIX,
-        env_nested_delimiter="__",
-        env_file=".env",
-        env_file_encoding="utf-8-sig",
-        nested_model_default_partial_update=True,
+        frozen=True, extra="forbid", env_prefix=ENV_PREFIX, env_nested_delimiter="__", env_file=None
     )
 
     enabled: bool = Field(True, description="Off: no rewriting, no additional call.")
-    trigger: TriggerSettings = Field(TriggerSettings(), description="When a message is rewritten.")
-    languages: dict[str, LanguageSettings] = Field({}, description="Words added or removed, by language code.")
-    history: HistorySettings = Field(HistorySettings(), description="What of the conversation a rewrite may see.")
-    rewrite: RewriteSettings = Field(RewriteSettings(), description="How a standalone question is made.")
-    cleanup: CleanupSettings = Field(CleanupSettings(), description="What is taken out of a query.")
+    trigger: sections.TriggerSettings = sections.TriggerSettings()
+    languages: dict[str, sections.LanguageSettings] = Field({}, description="Words added or removed, by language code.")
+    history: sections.HistorySettings = sections.HistorySettings()
+    rewrite: sections.RewriteSettings = sections.RewriteSettings()
+    cleanup: sections.CleanupSettings = sections.CleanupSettings()
     aliases: dict[str, str] = Field({}, description="Alias → canonical name, applied to the final query.")
-    guards: GuardsSettings = Field(GuardsSettings(), description="What a rewrite must pass.")
-    retrieval: RetrievalSettings = Field(RetrievalSettings(), description="What is searched.")
-    fusion: FusionSettings = Field(FusionSettings(), description="How the lists are merged.")
-    answer: AnswerSettings = Field(AnswerSettings(), description="What the answer call reads.")
-    summary: SummarySettings = Field(SummarySettings(), description="The rolling summary.")
-    cache: CacheSettings = Field(CacheSettings(), description="The cache of accepted rewrites.")
-    log: LogSettings = Field(LogSettings(), description="The rewrite log.")
+    guards: sections.GuardsSettings = sections.GuardsSettings()
+    retrieval: sections.RetrievalSettings = sections.RetrievalSettings()
+    fusion: sections.FusionSettings = sections.FusionSettings()
+    answer: sections.AnswerSettings = sections.AnswerSettings()
+    summary: sections.SummarySettings = sections.SummarySettings()
+    cache: sections.CacheSettings = sections.CacheSettings()
+    log: sections.LogSettings = sections.LogSettings()
 
-    _default: ClassVar[CondensePlusSettings | None] = None
+    _default: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, **values: Any) -> None:
-        check_environment(type(self).model_fields)
         try:
-            super().__init__(**values)
+            super().__init__(**{name: _as_table(value) for name, value in values.items()})
         except ValidationError as error:
             raise ConfigurationError(readable(error, type(self))) from None
         except SettingsError as error:
@@ -97,14 +81,25 @@ class CondensePlusSettings(BaseSettings):
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003
+        settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[Any, ...]:
         """Order the sources as the class documents it."""
-        return (_operator_switch, init_settings, env_settings, dotenv_settings, _named_toml, _process_default)
+        environment, dotenv = (own_variables(v, cls.model_fields) for v in (os.environ, read_dotenv()))
+        config = f"{ENV_PREFIX}CONFIG".lower()
+        named = environment.get(config) or dotenv.get(config)
+        return (
+            lambda: {"enabled": False} if is_off(environment) else {},
+            init_settings,
+            _variables(settings_cls, environment),
+            _variables(settings_cls, dotenv),
+            lambda: read_toml(Path(named)) if named else {},
+            _file.get,
+            lambda: CondensePlusSettings._default,
+        )
 
     @classmethod
     def from_defaults(cls, **overrides: Any) -> CondensePlusSettings:
@@ -122,7 +117,11 @@ class CondensePlusSettings(BaseSettings):
         Raises:
             ConfigurationError: the file cannot be read, is not TOML, or holds a wrong option.
         """
-        return _with_file(cls, read_toml(Path(path)), overrides)
+        token = _file.set(read_toml(Path(path)))
+        try:
+            return cls(**overrides)
+        finally:
+            _file.reset(token)
 
     @classmethod
     def stock(cls, **overrides: Any) -> CondensePlusSettings:
@@ -143,40 +142,23 @@ class CondensePlusSettings(BaseSettings):
     @classmethod
     def set_default(cls, settings: CondensePlusSettings | None = None, **overrides: Any) -> None:
         """Set what every later ``CondensePlusSettings()`` of this process starts from; no argument resets it."""
-        CondensePlusSettings._default = None
+        CondensePlusSettings._default = {}
         if settings is not None or overrides:
-            base = settings.model_dump(exclude_unset=True) if settings else {}
-            CondensePlusSettings._default = cls(**{**base, **overrides})
+            base = _as_table(settings) if settings else {}
+            CondensePlusSettings._default = _as_table(cls(**{**base, **overrides}))
 
     def to_toml(self, *, exclude_unset: bool = False) -> str:
         """Return the settings as TOML; options that are None are left out, for TOML has no null."""
+        import tomli_w  # noqa: PLC0415 - most processes write no settings
+
         return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, exclude_unset=exclude_unset))
 
 
-def _operator_switch() -> dict[str, Any]:
-    return {"enabled": False} if is_off(os.environ) else {}
+def _as_table(value: Any) -> Any:
+    return value.model_dump(exclude_unset=True) if isinstance(value, BaseModel) else value
 
 
-def _named_toml() -> dict[str, Any]:
-    path = os.environ.get(f"{ENV_PREFIX}CONFIG")
-    return read_toml(Path(path)) if path else {}
-
-
-def _process_default() -> dict[str, Any]:
-    default = CondensePlusSettings._default
-    return default.model_dump(exclude_unset=True) if default else {}
-
-
-def _with_file(
-    cls: type[CondensePlusSettings], values: dict[str, Any], overrides: dict[str, Any]
-) -> CondensePlusSettings:
-    """Build settings with a file's values ranking below the environment."""
-
-    class FromFile(cls):  # type: ignore[valid-type, misc]
-        @classmethod
-        def settings_customise_sources(cls, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-            *above, default = super().settings_customise_sources(*args, **kwargs)
-            return (*above, lambda: values, default)
-
-    built = FromFile(**overrides)
-    return cls.model_construct(_fields_set=built.model_fields_set, **dict(built))
+def _variables(settings_cls: type[BaseSettings], variables: Mapping[str, str]) -> EnvSettingsSource:
+    source = EnvSettingsSource(settings_cls)
+    source.env_vars = variables
+    return source

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import os
+import logging
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
 
+from dotenv import dotenv_values
 from pydantic import BaseModel, ValidationError
 
 from llama_index_condense_plus.errors import ConfigurationError
@@ -24,11 +26,40 @@ ENV_PREFIX = "CONDENSE_PLUS_"
 OUTSIDE_THE_TREE = ("CONFIG", "DATA", "LLM_URL")
 """Variables with our prefix that are no settings: the TOML file, and what tests and benchmarks read."""
 OFF = {"off", "0", "false", "no", "n", "f"}
+DOTENV = Path(".env")
+logger = logging.getLogger(__name__)
 
 
-def is_off(environment: Mapping[str, str]) -> bool:
+def own_variables(variables: Mapping[str, str | None], fields: Iterable[str]) -> dict[str, str]:
+    """Return the variables that begin with our prefix, under lower-case names.
+
+    Raises:
+        ConfigurationError: one of them names no option; the message gives the nearest valid name.
+    """
+    known, own = [name.upper() for name in fields], {}
+    for name, value in variables.items():
+        if not name.upper().startswith(ENV_PREFIX) or value is None:
+            continue
+        first = name.upper()[len(ENV_PREFIX) :].split("__")[0]
+        if first not in known and first not in OUTSIDE_THE_TREE:
+            raise ConfigurationError(f"Environment variable {name} names no option.{_nearest(first, known)}")
+        own[name.lower()] = value
+    return own
+
+
+def read_dotenv() -> Mapping[str, str | None]:
+    """Return the variables of ``.env`` in the working directory; most are other programs', in any encoding."""
+    try:
+        words = DOTENV.read_text(encoding="utf-8-sig", errors="replace") if DOTENV.is_file() else ""
+    except OSError as error:
+        logger.warning("Passed over .env, which cannot be read: %s", error.strerror)
+        return {}
+    return dotenv_values(stream=StringIO(words)) if ENV_PREFIX in words.upper() else {}
+
+
+def is_off(variables: Mapping[str, str]) -> bool:
     """Return True if an operator has switched rewriting off."""
-    return environment.get(f"{ENV_PREFIX}ENABLED", "").strip().lower() in OFF
+    return variables.get(f"{ENV_PREFIX}ENABLED".lower(), "").strip().lower() in OFF
 
 
 @cache
@@ -53,21 +84,6 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigurationError(f"Cannot read the settings file {path}: {error}") from None
     section = values.get("condense_plus")
     return section if isinstance(section, dict) else values
-
-
-def check_environment(fields: Iterable[str]) -> None:
-    """Refuse a ``CONDENSE_PLUS_*`` variable that names no option.
-
-    Raises:
-        ConfigurationError: with the nearest valid name.
-    """
-    known = [name.upper() for name in fields]
-    for variable in os.environ:
-        if not variable.upper().startswith(ENV_PREFIX):
-            continue
-        first = variable.upper()[len(ENV_PREFIX) :].split("__")[0]
-        if first not in known and first not in OUTSIDE_THE_TREE:
-            raise ConfigurationError(f"Environment variable {variable} names no option.{_nearest(first, known)}")
 
 
 def readable(error: ValidationError, model: type[BaseModel]) -> str:

@@ -6,10 +6,26 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+
+def _own_file(path: Path) -> Path:
+    """Expand ``~``, and refuse what no file can be."""
+    if "\0" in str(path):
+        raise ValueError("Input should be a path without NUL")
+    try:
+        expanded = path.expanduser()
+    except RuntimeError:
+        raise ValueError("Input should be a path in a home directory that exists") from None
+    if expanded.is_dir():
+        raise ValueError("Input should be a file, this is a directory")
+    return expanded
+
+
+OwnFile = Annotated[Path, AfterValidator(_own_file)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Words = tuple[str, ...]
+Word = Annotated[str, Field(min_length=1)]
 
 
 class Section(BaseModel):
@@ -30,7 +46,7 @@ class TriggerSettings(Section):
     short_max_chars: int = Field(8, ge=0, description="A Chinese question of at most this many characters is short.")
     short_max_words: int = Field(5, ge=0, description="A question of at most this many words is short.")
     follow_up_hints: Words = Field((), description="Words of your domain that mark a follow-up, for example 那后续.")
-    weights_file: Path | None = Field(
+    weights_file: OwnFile | None = Field(
         None, description="Weights of the learned mode, written by `condense-plus train`; none: those of the package."
     )
 
@@ -70,12 +86,22 @@ class RewriteSettings(Section):
     max_tokens: int = Field(128, ge=1, description="Upper limit of the rewrite in tokens.")
     temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature of the rewrite call, 0 to 2.")
     timeout_s: float = Field(8.0, ge=0.0, description="Deadline for the whole chain, in seconds; 0: none.")
-    prompt_file: Path | None = Field(None, description="File with a prompt of your own, {chat_history} and {question}.")
-    shots_file: Path | None = Field(None, description="TOML file with examples that replace the built-in ones.")
+    prompt_file: OwnFile | None = Field(
+        None, description="File with a prompt of your own, {chat_history} and {question}."
+    )
+    shots_file: OwnFile | None = Field(None, description="TOML file with examples that replace the built-in ones.")
+    cascade: Share | None = Field(
+        None, description="A carried topic at least this sure leads and no model is asked, 0 to 1; off or none: never."
+    )
     timezone: str | None = Field(None, description="IANA time zone for relative dates; none: the local one.")
     on_ambiguous: Literal["keep", "ask"] = Field(
         "keep", description="Two candidates fit: keep the rewrite and the original, or ask the user which is meant."
     )
+
+    @field_validator("cascade", mode="before")
+    @classmethod
+    def _off_is_none(cls, value: Any) -> Any:
+        return None if value == "off" else value
 
     @field_validator("timezone")
     @classmethod
@@ -97,14 +123,14 @@ class CleanupSettings(Section):
 class GuardSettings(Section):
     """Switch of one guard."""
 
-    enabled: bool = Field(True, description="Whether this guard checks rewrites.")
+    enabled: bool = Field(True, description="Off: not checked.")
 
 
 class DiffRatioSettings(GuardSettings):
-    """How much of the question must survive, and how much may be new."""
+    """How much a rewrite may differ from the question."""
 
     metric: Literal["grounded", "symmetric"] = Field(
-        "grounded", description="Retention and grounded novelty, or the literal symmetric diff ratio."
+        "grounded", description="What was changed, weighed by what was said; or the literal symmetric diff ratio."
     )
     min_retention: Share = Field(0.5, description="Least share of the question's content tokens that survive, 0 to 1.")
     max_novelty: Share = Field(0.4, description="Most content tokens found in neither question nor history, 0 to 1.")
@@ -120,27 +146,57 @@ class LengthSettings(GuardSettings):
 
 
 class GuardsSettings(Section):
-    """The guards that a rewrite must pass."""
+    """What a rewrite is trusted with: refused ones are never searched, doubted ones beside the user's own words."""
 
-    profile: Literal["faithful", "minimal", "expansive", "off"] = Field(
-        "faithful", description="How strict: faithful, minimal (only references change), expansive (expansions), off."
+    profile: Literal["faithful", "strict", "minimal", "expansive", "off"] = Field(
+        "faithful",
+        description="faithful; strict: doubted counts as refused; minimal: what does more than replace references and "
+        "add missing parts is doubted; expansive: added words are welcome; off: no review.",
     )
-    diff_ratio: DiffRatioSettings = Field(DiffRatioSettings(), description="Retention and grounded novelty.")
+    doubt_threshold: Share | None = Field(
+        None, description="A rewrite less trusted than this is doubted, 0 to 1; none: that of the trained model."
+    )
+    empty: GuardSettings = Field(GuardSettings(), description="Refuses what holds no words.")
+    instruction: GuardSettings = Field(GuardSettings(), description="Refuses instructions and injections.")
+    meta_text: GuardSettings = Field(GuardSettings(), description="Refuses apologies and the prompt echoed.")
+    answer: GuardSettings = Field(GuardSettings(), description="Refuses an answer in place of a question.")
+    repetition: GuardSettings = Field(GuardSettings(), description="Refuses the previous question or answer repeated.")
+    language: GuardSettings = Field(GuardSettings(), description="Refuses another language than the user's.")
+    unrelated: GuardSettings = Field(
+        GuardSettings(), description="Refuses what shares nothing with message and conversation."
+    )
+    diff_ratio: DiffRatioSettings = Field(DiffRatioSettings(), description="Doubts what differs too much.")
     new_entity: GuardSettings = Field(GuardSettings(), description="Names that nobody mentioned.")
     preservation: GuardSettings = Field(GuardSettings(), description="Numbers, negation, quotes, identifiers.")
-    answer: GuardSettings = Field(GuardSettings(), description="An answer or a repetition instead of a question.")
-    language: GuardSettings = Field(GuardSettings(), description="The question's own language.")
     length: LengthSettings = Field(LengthSettings(), description="Length.")
     unresolved_reference: GuardSettings = Field(GuardSettings(), description="A reference left in place (flags).")
-    meta_text: GuardSettings = Field(GuardSettings(), description="Instructions or the prompt echoed.")
 
 
 class SynonymRule(Section):
     """One line of a business glossary."""
 
-    when_any: Words = Field(min_length=1, description="Words that call the rule.")
-    replace: Words = Field(min_length=1, description="What each is replaced with, one variant each.")
+    when_any: tuple[Word, ...] = Field(
+        (), description="Words that call the rule; none: the first words of its pairs do."
+    )
+    replace: tuple[Word | tuple[Word, str], ...] = Field(
+        min_length=1,
+        description="One variant each: a word takes the place of the one that called the rule, a pair [old, new] "
+        "replaces old by new whatever called it.",
+    )
     ignore_case: bool = Field(True, description="Whether letter case is ignored.")
+
+    @model_validator(mode="after")
+    def _called_by_something(self) -> SynonymRule:
+        if not self.when_any and any(isinstance(item, str) for item in self.replace):
+            raise ValueError("Input should have when_any, or only pairs [old, new] in replace")
+        return self
+
+
+class DoubtedWeights(Section):
+    """How much the lists of a turn with a doubted rewrite count in fusion."""
+
+    original: float = Field(0.65, gt=0.0, le=1.0, description="Weight of the user's own words.")
+    rewrite: float = Field(1.0, gt=0.0, le=1.0, description="Weight of the doubted rewrite.")
 
 
 SHORT_STRUCTURED_MARKERS: Words = (
@@ -164,6 +220,13 @@ class RetrievalSettings(Section):
         "auto", description="Search the original beside the rewrite: where it is worth it, always, or never."
     )
     original_weight: Share = Field(0.65, description="Highest fusion weight of the original's list, 0 to 1.")
+    blend: Literal["auto", "lists", "vector"] = Field(
+        "auto",
+        description="How the plan's queries are put together: their lists, one search with the mean of their vectors, "
+        "or vectors where the retriever searches by the bundle's embedding.",
+    )
+    doubted_weights: DoubtedWeights = Field(DoubtedWeights(), description="Weights beside a doubted rewrite.")
+    variant_weight: Share = Field(0.5, description="Fusion weight of each variant's list, 0 to 1.")
     prefetch: bool = Field(True, description="Search the original while the rewrite is being made.")
     max_queries: int = Field(4, ge=1, le=16, description="Most queries of one plan.")
     small_talk: Literal["search", "skip"] = Field("search", description="Whether greetings and thanks are searched.")
@@ -212,8 +275,10 @@ class FusionSettings(Section):
 class AnswerSettings(Section):
     """What the answer call reads."""
 
-    mode: Literal["conversation", "rewritten", "original"] = Field(
-        "conversation", description="Recent turns with question and rewrite, the rewrite alone, or the question alone."
+    mode: Literal["conversation", "history", "rewritten", "original"] = Field(
+        "conversation",
+        description="conversation: recent turns, the question and its trusted rewrite; history: recent turns and the "
+        "question; rewritten: the rewrite alone; original: the question alone.",
     )
     history_rounds: int = Field(3, ge=0, description="Rounds shown to the answer call.")
     timeout_s: float | None = Field(None, gt=0.0, description="Deadline of the answer in seconds.")
@@ -243,24 +308,9 @@ class LogSettings(Section):
     """The rewrite log."""
 
     enabled: bool = Field(False, description="Write one JSON line a turn.")
-    path: Path | None = Field(None, description="The file; none: condense-plus.jsonl in the working directory.")
+    path: OwnFile | None = Field(None, description="The file; none: condense-plus.jsonl in the working directory.")
     content: Literal["full", "hashed", "none"] = Field("full", description="Words as they are, hashed, or left out.")
     redact: bool = Field(True, description="Mask e-mail addresses, phone, identity and card numbers.")
     max_mb: float = Field(50.0, gt=0.0, description="Size at which the file is rotated, in MB.")
     backups: int = Field(5, ge=0, description="Rotated files that are kept.")
     shadow_rate: Share = Field(0.0, description="Share of skipped turns rewritten in the background, 0 to 1.")
-
-
-SECTIONS: dict[str, Any] = {
-    "trigger": TriggerSettings,
-    "history": HistorySettings,
-    "rewrite": RewriteSettings,
-    "cleanup": CleanupSettings,
-    "guards": GuardsSettings,
-    "retrieval": RetrievalSettings,
-    "fusion": FusionSettings,
-    "answer": AnswerSettings,
-    "summary": SummarySettings,
-    "cache": CacheSettings,
-    "log": LogSettings,
-}

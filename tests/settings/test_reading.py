@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, ConfigurationError
-from llama_index_condense_plus.settings.reading import is_off, read_toml
+from llama_index_condense_plus.settings.reading import read_toml
 from tests.fakes import PlainQueryEngine
 
 
@@ -31,12 +31,6 @@ def test_wrong_option_is_named_with_its_remedy(sections: dict[str, Any], words: 
     with pytest.raises(ConfigurationError) as raised:
         CondensePlusSettings(**sections)
     assert words in str(raised.value)
-
-
-def test_list_in_the_environment_that_is_no_json_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONDENSE_PLUS_REWRITE__CHAIN", "rules,original")
-    with pytest.raises(ConfigurationError, match="lists and tables are JSON"):
-        CondensePlusSettings()
 
 
 def test_engine_refuses_settings_that_are_a_plain_mapping() -> None:
@@ -68,12 +62,6 @@ def test_environment_variable_that_names_no_option_is_refused(monkeypatch: pytes
     monkeypatch.setenv("condense_plus_retreival__dual", "never")
     with pytest.raises(ConfigurationError, match=r"condense_plus_retreival__dual names no option\. Did you mean RETR"):
         CondensePlusSettings()
-
-
-@pytest.mark.parametrize(("value", "off"), [("off", True), (" FALSE ", True), ("0", True), ("on", False), ("", False)])
-def test_operator_switches_off_in_any_spelling(value: str, off: bool) -> None:
-    assert is_off({"CONDENSE_PLUS_ENABLED": value}) is off
-    assert not is_off({"ENABLED": "off"})
 
 
 def test_read_toml_takes_the_top_level_or_a_table_of_its_own(tmp_path: Path) -> None:
