@@ -18,6 +18,6 @@ def rarity_classes(language: str) -> dict[str, int]:
     English ranks come from Google's book n-grams as cut to dictionary words by SymSpell, Chinese ones from jieba's
     dictionary; both are credited in NOTICE. Vulgar English words are left out, and so of the rarest class.
     """
-    data = files("llama_index_condense_plus.lexicons") / "data" / f"ranks_{language}.txt"
+    data = files("llama_index_condense_plus.languages") / "data" / f"ranks_{language}.txt"
     lines = data.read_text(encoding="utf-8").splitlines()
     return {word: number for number, line in enumerate(lines) for word in line.split()}

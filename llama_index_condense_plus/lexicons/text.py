@@ -45,7 +45,7 @@ class Token(NamedTuple):
 @cache
 def _simplified_table() -> dict[int, str]:
     """Return traditional → simplified characters (OpenCC's TSCharacters, Apache-2.0)."""
-    data = files("llama_index_condense_plus.lexicons") / "data" / "simplified.txt"
+    data = files("llama_index_condense_plus.languages") / "data" / "simplified.txt"
     traditional, simplified = data.read_text(encoding="utf-8").splitlines()
     return dict(zip(map(ord, traditional), simplified, strict=True))
 

@@ -1,0 +1,341 @@
+"""A language pack made of words and patterns: everything that tells one language from another stands in a TOML file."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.languages.base import Reference, Span, Token
+from llama_index_condense_plus.languages.text import PIECES, aligned, clip, fold, remembered, singular
+from llama_index_condense_plus.settings.sections import LanguageSettings
+from llama_index_condense_plus.types import Cue
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SMALL_TALK_CHARS = 160
+"""Longer messages are no small talk."""
+POINTING = {"ordinal": "ordinal", "previous": "back_reference", "other": "other"}
+"""Kind of reference → name of its cue; every other kind but ``clause`` is a ``pronoun``."""
+CLOSED = ("function", "negation", "pronoun", "question")
+"""Lists of closed classes; a word in several of them is of the last one's kind."""
+_NEVER = r"(?!)"
+_SEPARATORS = re.compile(r"[\s,.!;:~…，。！；：、～—-]*")
+_SLOT = re.compile(r"\{([a-z_]+)\}")
+
+
+class WordPack:
+    """A ``LanguagePack`` read from a table of words and patterns.
+
+    A subclass replaces what a language does differently. In a pattern, ``{name}`` stands for any word of the list
+    ``name``; patterns are verbose regular expressions and are matched against folded text.
+
+    Args:
+        table: what ``words.toml`` of a language holds.
+        english: words that are known beside the language's own, for most text mixes both.
+
+    Raises:
+        ConfigurationError: the table has no code, or a pattern is no regular expression.
+    """
+
+    def __init__(self, table: Mapping[str, Any], english: WordPack | None = None) -> None:
+        if not table.get("code"):
+            raise ConfigurationError('A language pack needs a code, for example code = "it" in its words.toml.')
+        self.table = table
+        self.code = str(table["code"])
+        self.name = str(table.get("name", self.code))
+        self.joiner = str(table.get("joiner", " "))
+        self.models_ellipsis = bool(table.get("models_ellipsis", False))
+        self._english = english
+        self._lists = {name: _items(words) for name, words in table.get("words", {}).items()}
+        self._by_word = self.joiner == " "
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._kinds: dict[str, str] = dict(english._kinds) if english else {}
+        for kind in CLOSED:
+            self._kinds |= dict.fromkeys(self._lists.get(kind, ()), "function" if kind == "negation" else kind)
+        for name in ("tokenize", "content_words", "asking_clause", "references", "cues"):
+            setattr(self, name, remembered(getattr(self, name)))  # each is asked for by several parts of a turn
+
+    @classmethod
+    def from_toml(cls, path: Path, english: WordPack | None = None) -> WordPack:
+        """Return the pack of a file.
+
+        Args:
+            path: a ``words.toml``.
+            english: words that are known beside the language's own.
+
+        Raises:
+            ConfigurationError: the file cannot be read, or is no pack.
+        """
+        try:
+            return cls(tomllib.loads(path.read_text(encoding="utf-8")), english)
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigurationError(f"{path} is no language pack: {error}") from None
+
+    def adapted(self, own: LanguageSettings) -> WordPack:
+        """Return the pack with a user's words added and removed."""
+        words = dict(self.table.get("words", {}))
+        for option, name in (
+            ("pronouns", "pronoun"),
+            ("openers", "opener"),
+            ("small_talk", "acknowledgement"),
+            ("connectives", "connective"),
+        ):
+            removed = set(map(fold, getattr(own, f"{option}_remove")))
+            added = [fold(word) for word in getattr(own, f"{option}_add")]
+            lists = ("greeting", "thanks", "acknowledgement", "answer") if option == "small_talk" else (name,)
+            for each in lists:
+                kept = [word for word in self._lists.get(each, ()) if word not in removed]
+                words[each] = [*kept, *(added if each == name else ())]
+        words["not_reference"] = [*self.words("not_reference"), *map(fold, own.pronouns_remove)]
+        words["own_reference"] = [fold(word) for word in own.pronouns_add]
+        return type(self)({**self.table, "words": words}, self._english)
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return a list of words by its name in the TOML file, longest first; empty if there is none."""
+        return self._lists.get(name, ())
+
+    def pattern(self, name: str) -> re.Pattern[str]:
+        """Return a pattern by its name in the TOML file; one that is not there matches nothing.
+
+        Raises:
+            ConfigurationError: it is no regular expression.
+        """
+        if name not in self._patterns:
+            source = self.table.get("patterns", {}).get(name, _NEVER)
+            filled = _SLOT.sub(lambda slot: self._either(slot[1]), source)
+            try:
+                self._patterns[name] = re.compile(filled, re.VERBOSE | re.IGNORECASE | re.MULTILINE)
+            except re.error as error:
+                raise ConfigurationError(f"Pattern {name} of language {self.code}: {error}.") from None
+        return self._patterns[name]
+
+    def tokenize(self, text: str) -> tuple[Token, ...]:
+        """Return the words and marks of a text in order; Chinese stretches are pieces of their own."""
+        found: list[Token] = []
+        opens = True
+        for match in PIECES.finditer(clip(text)):
+            piece, start = match.group(), match.start()
+            if match.lastindex:
+                found.extend(self._segment(piece, start))
+            else:
+                found.append(Token(piece, start, self._kind(piece, opens=opens)))
+            opens = piece in '.!?。！？:："“「'
+        return tuple(found)
+
+    def content_words(self, text: str) -> tuple[str, ...]:
+        """Return the folded words that say something by themselves; English plurals are made singular."""
+        return tuple(singular(fold(token.text)) for token in self.tokenize(text) if token.is_content)
+
+    def sentences(self, text: str) -> tuple[Span, ...]:
+        """Return the sentences of a text."""
+        pattern = self.pattern("sentence")
+        return tuple(Span(match.group(), match.start()) for match in pattern.finditer(text) if match.group().strip())
+
+    def is_question(self, text: str) -> bool:
+        """Return True if the text asks, or requests an answer."""
+        return self._asks(aligned(clip(text)), opens=True)
+
+    def asking_clause(self, text: str) -> Span:
+        """Return the words that ask, with their condition and without remarks before them; else the whole text.
+
+        Example:
+            >>> from llama_index_condense_plus.languages import pack_of
+            >>> pack_of("Nice, I like it. When was it made?").asking_clause("Nice, I like it. When was it made?").text
+            'When was it made?'
+        """
+        if len(clip(text)) != len(text):
+            return self._asking_end(text)
+        folded = aligned(text)
+        parts = [match.span() for match in self.pattern("clause").finditer(folded)]
+        asking = [i for i, (start, end) in enumerate(parts) if self._asks(folded[start:end], opens=i == 0)]
+        if not asking:
+            return Span(text, 0)
+        first = last = asking[-1]
+        while first > 0 and self.pattern("condition").match(folded[slice(*parts[first - 1])].strip()):
+            first -= 1
+        return self._trimmed(text, folded, parts[first][0], parts[last][1])
+
+    def references(self, text: str) -> tuple[Reference, ...]:
+        """Return the words that point back, in order; none overlaps another."""
+        text = clip(text)
+        folded = aligned(text)
+        matches = list(self.pattern("reference").finditer(folded))
+        if not matches:
+            return ()
+        edges, blocked = self._edges(text), _spans(self.pattern("not_reference"), folded)
+        found = []
+        for match in matches:
+            groups = {name: words for name, words in match.groupdict().items() if words}
+            kind = next((name for name in groups if name != "n" and not name.startswith("its")), "")
+            start, end = match.span(kind or 0)
+            if not kind or any(s <= start < e for s, e in blocked):
+                continue
+            if edges is not None and not {start, end} <= edges:
+                continue
+            position = self._position(groups.get("n")) if kind == "ordinal" else 0
+            possessive = any(name.startswith("its") for name in groups)
+            found.append(Reference(text[start:end], start, kind.split("_")[0], position, possessive))
+        return tuple(found)
+
+    def negations(self, text: str) -> tuple[Span, ...]:
+        """Return the words that negate or exclude; a no that corrects or answers is none."""
+        text = clip(text)
+        folded = aligned(text)
+        matches = list(self.pattern("negation").finditer(folded))
+        if not matches:
+            return ()
+        edges, blocked = self._edges(text), _spans(self.pattern("not_negation"), folded)
+        return tuple(
+            Span(text[match.start() : match.end()], match.start(), "negation")
+            for match in matches
+            if (edges is None or set(match.span()) <= edges) and not any(s <= match.start() < e for s, e in blocked)
+        )
+
+    def small_talk(self, text: str) -> str:
+        """Return the kind of small talk that the text is made of, and of nothing else; else an empty string."""
+        if len(text) > SMALL_TALK_CHARS:
+            return ""
+        folded = fold(text).replace("’", "'").strip()
+        if self.pattern("reaction").fullmatch(folded) or not any(map(str.isalnum, folded)):
+            return "reaction" if folded else ""
+        (phrase, kind_of), clause = self._polite, self.pattern("small_talk")
+        kinds, at = set[str](), 0
+        while at < len(folded):
+            match = clause.match(folded, at) or phrase.match(folded, at)
+            if match is None or match.end() == at:
+                return ""
+            kinds.add(match.lastgroup or kind_of.get(" ".join(match.group().split()), ""))
+            separators = _SEPARATORS.match(folded, match.end())
+            at = separators.end() if separators else match.end()
+        return next((kind for kind in ("thanks", "greeting", "acknowledgement", "answer") if kind in kinds), "")
+
+    def connectives(self, text: str) -> tuple[Span, ...]:
+        """Return what a search query can do without: time connectives, back references, polite padding."""
+        folded = aligned(text)
+        kept = _spans(self.pattern("not_connective"), folded)
+        return tuple(
+            Span(text[match.start() : match.end()], match.start(), match.lastgroup or "connective")
+            for match in self.pattern("connective").finditer(folded)
+            if match.group() and not any(s < match.end() and match.start() < e for s, e in kept)
+        )
+
+    def instructions(self, text: str) -> tuple[Span, ...]:
+        """Return orders: kind ``talk`` (about this conversation), ``meta`` (about the task) or ``injection``."""
+        text = clip(text)
+        folded = aligned(text)
+        return tuple(
+            Span(text[match.start() : match.end()], match.start(), kind)
+            for kind in ("talk", "meta", "injection")
+            for match in self.pattern(kind).finditer(folded)
+        )
+
+    def cues(self, text: str) -> tuple[Cue, ...]:
+        """Return the signs for or against a follow-up, in order of position."""
+        text = clip(text)
+        folded = aligned(text)
+        found = [
+            Cue(POINTING.get(reference.kind, "pronoun"), reference.text, reference.start)
+            for reference in self.references(text)
+            if reference.kind != "clause"
+        ]
+        for match in self.pattern("cue").finditer(folded):
+            name = match.lastgroup
+            if name and match.group():
+                found.append(Cue(name, text[match.start() : match.end()].strip(), match.start()))
+        begin = self.asking_clause(text).start
+        lead = self.pattern("lead").match(folded[begin:])
+        begin += lead.end() if lead else 0
+        opener, edges = self.pattern("opener").match(folded, begin), self._edges(text)
+        if opener and (edges is None or opener.end() in edges):
+            found.append(Cue("opener", opener.group().strip(), begin))
+        return tuple(sorted(found, key=lambda cue: cue.start))
+
+    def phrase(self, key: str) -> str:
+        """Return words for readers in this language, English ones where the pack has none."""
+        own = self.table.get("phrases", {}).get(key)
+        return str(own or "") if own is not None or self._english is None else str(self._english.phrase(key))
+
+    def _segment(self, piece: str, start: int) -> Iterator[Token]:
+        """Yield the words of a stretch of Chinese characters in another language's text."""
+        yield Token(piece, start, "word")
+
+    def _edges(self, text: str) -> frozenset[int] | None:  # noqa: ARG002 - a language without spaces reads it
+        """Return where words begin and end, for a language whose words have no spaces between them; else None."""
+        return None
+
+    def _kind(self, piece: str, *, opens: bool) -> str:
+        """Return the kind of a word or mark that is not Chinese."""
+        if not piece[0].isalnum():
+            return "mark"
+        closed = self._kinds.get(fold(piece).replace("’", "'"))
+        if closed:
+            return closed
+        if piece[0].isdigit() and not any(map(str.isalpha, piece)):
+            return "number"
+        if any(map(str.isdigit, piece)) or any(map(str.isupper, piece[1:])):
+            return "code"
+        return "name" if piece[0].isupper() and not opens else "word"
+
+    def _asks(self, folded: str, *, opens: bool) -> bool:
+        return bool(self.pattern("asks").search(folded) or (opens and self.pattern("asks_first").match(folded)))
+
+    def _asking_end(self, text: str) -> Span:
+        """Return the part of a pasted document that asks: its last paragraph, or its first."""
+        for part in (text[-SMALL_TALK_CHARS * 4 :], text[: SMALL_TALK_CHARS * 4]):
+            clause = self.asking_clause(part)
+            if self.is_question(clause.text) and len(clause.text) < len(part):
+                return Span(clause.text, text.find(clause.text), clause.kind)
+        return Span(text, 0)
+
+    def _trimmed(self, text: str, folded: str, start: int, end: int) -> Span:
+        lead = self.pattern("lead").match(folded[start:end])
+        if lead and any(map(str.isalnum, folded[start + lead.end() : end])):
+            start += lead.end()
+        words = text[start:end]
+        kept = words.strip().lstrip(",.!;，。！；、 ")
+        start += words.find(kept)
+        return Span(kept, start) if kept else Span(text, 0)
+
+    def _position(self, number: str | None) -> int:
+        """Return which item an ordinal means; one without a number means the last."""
+        if number is None:
+            return -1
+        return int(number) if number.isdecimal() else int(self.table.get("numbers", {}).get(number, 0))
+
+    def _either(self, name: str) -> str:
+        words = self._lists.get(name, ())
+        return "(?:" + "|".join(map(_verbatim, words)) + ")" if words else _NEVER
+
+    @cached_property
+    def _polite(self) -> tuple[re.Pattern[str], dict[str, str]]:
+        """Return what matches one phrase of small talk, the longest first, and each phrase's kind."""
+        kinds: dict[str, str] = {}
+        for kind in ("filler", "answer", "acknowledgement", "thanks", "greeting"):
+            for source in (self._english, self):
+                kinds |= dict.fromkeys(source.words(kind) if source else (), kind)
+        end = r"(?!\w)" if self._by_word else r"(?![a-z0-9])"
+        phrases = "|".join(map(_verbatim, sorted(kinds, key=lambda phrase: -len(phrase))))
+        return re.compile(f"(?:{phrases}){end}" if phrases else _NEVER, re.VERBOSE), kinds
+
+
+def _items(words: str | list[str]) -> tuple[str, ...]:
+    """Return the words of a list, longest first: commas stand between them, or spaces alone."""
+    if isinstance(words, str):
+        words = " ".join(words.split()).split(",") if "," in words else words.split()
+    return tuple(sorted({word.strip() for word in words if word.strip()}, key=lambda word: (-len(word), word)))
+
+
+def _spans(pattern: re.Pattern[str], folded: str) -> list[tuple[int, int]]:
+    return [match.span() for match in pattern.finditer(folded)]
+
+
+def _verbatim(phrase: str) -> str:
+    return re.escape(phrase).replace(r"\ ", r"\s+")
