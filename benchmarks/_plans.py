@@ -18,8 +18,8 @@ from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.conversation import TurnOptions
 from llama_index_condense_plus.turn.drivers import drive
-from llama_index_condense_plus.turn.finding import Finder
 from llama_index_condense_plus.turn.pipeline import Components, build_pipeline
+from llama_index_condense_plus.turn.query import Finder
 from llama_index_condense_plus.types import (
     HistoryWindow,
     PlannedQuery,

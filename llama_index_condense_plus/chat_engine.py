@@ -40,8 +40,8 @@ from llama_index_condense_plus.turn.after import AfterTurn
 from llama_index_condense_plus.turn.context import last_trace_of, next_number, options_of, remember, with_options
 from llama_index_condense_plus.turn.conversation import TurnOptions, TurnRequest
 from llama_index_condense_plus.turn.drivers import adrive, drive
-from llama_index_condense_plus.turn.finding import checked_message
 from llama_index_condense_plus.turn.pipeline import Components, Pipeline, build_pipeline
+from llama_index_condense_plus.turn.query import checked_message
 from llama_index_condense_plus.turn.sessions import Sessions
 from llama_index_condense_plus.turn.turn import ChatResponse, Service, Turn
 

@@ -225,6 +225,8 @@ class RewriteAttempt:
     """What the review made of it; None if there was nothing to review."""
     reasons: tuple[str, ...] = ()
     """Why it is doubted or refused, in words for a reader."""
+    confidence: float | None = None
+    """Estimated probability in [0, 1] that a rewriter without a model carried over what was meant."""
 
     @property
     def leaves_reference(self) -> bool:

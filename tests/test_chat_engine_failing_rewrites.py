@@ -237,16 +237,22 @@ def test_rewriter_object_of_ones_own_that_blocks_is_left_at_its_deadline(make_en
     assert reply.response.trace.rewrite.rewriter == "rules"
 
 
-def test_rewrite_that_leaves_a_reference_goes_on_with_the_rules(
+def test_message_that_is_only_a_reference_goes_on_where_the_model_leaves_it_unchanged(
     make_engine: Make, llm: ScriptedLLM, mode: Mode
 ) -> None:
-    llm.rewrite = "What is its price?"
-    result = mode.ask(make_engine(), "and its price?").response.trace.rewrite
-    assert [(a.rewriter, a.accepted, a.leaves_reference) for a in result.attempts] == [
-        ("llm", False, True),
-        ("rules", True, False),
-    ]
-    assert "GTE-3000" in result.query
+    llm.rewrite = "And that?"
+    result = mode.ask(make_engine(), "and that?").response.trace.rewrite
+    assert [a.rewriter for a in result.attempts] == ["llm", "rules"]
+
+
+def test_model_that_returns_a_complete_question_unchanged_is_believed(
+    make_engine: Make, llm: ScriptedLLM, mode: Mode
+) -> None:
+    llm.rewrite = "What is the refund policy?"
+    engine = make_engine(trigger={"mode": "always"})
+    result = mode.ask(engine, "what is the refund policy?").response.trace.rewrite
+    assert [(a.rewriter, a.accepted) for a in result.attempts] == [("llm", True)]
+    assert result.query == "What is the refund policy?"
 
 
 def test_rewrite_that_leaves_a_reference_is_kept_where_nothing_resolves_it(
@@ -256,15 +262,6 @@ def test_rewrite_that_leaves_a_reference_is_kept_where_nothing_resolves_it(
     result = mode.ask(make_engine(rewrite={"chain": ["llm", "original"]}), "and its price?").response.trace.rewrite
     assert (result.query, result.rewriter) == ("What is its price?", "llm")
     assert [a.accepted for a in result.attempts] == [True]
-
-
-def test_rewrite_that_changes_nothing_of_an_incomplete_message_goes_on_with_the_rules(
-    make_engine: Make, llm: ScriptedLLM, mode: Mode
-) -> None:
-    llm.rewrite = "And the price?"
-    result = mode.ask(make_engine(), "and the price?").response.trace.rewrite
-    assert [(a.rewriter, a.accepted) for a in result.attempts] == [("llm", False), ("rules", True)]
-    assert "GTE-3000" in result.query
 
 
 def test_rewrite_that_changes_nothing_is_believed_where_the_gate_was_told_to_fire(

@@ -24,6 +24,7 @@ from llama_index_condense_plus.types import (
     RewriteRequest,
     RewriteResult,
     RewriteStatus,
+    Trust,
 )
 
 MAX_ORIGINAL_CHARS = 100_000
@@ -45,7 +46,14 @@ class Reviewer:
         self._max_chars = settings.guards.length.max_chars
 
     def review(
-        self, raw: str, original: str, window: HistoryWindow, *, rewriter: str = "llm", language: str | None = None
+        self,
+        raw: str,
+        original: str,
+        window: HistoryWindow,
+        *,
+        rewriter: str = "llm",
+        language: str | None = None,
+        shots: Sequence[str] = (),  # noqa: ARG002
     ) -> RewriteAttempt:
         """Review a model's output: parse, clean, guard, then expand aliases. Never raises.
 
@@ -54,7 +62,8 @@ class Reviewer:
             original: the user's words.
             window: the conversation.
             rewriter: who made it, for the trace.
-            language: a lexicon's code; none: by script.
+            language: a language code; none: by script.
+            shots: texts of the examples that the prompt showed.
         """
         original = original[:MAX_ORIGINAL_CHARS]
         parsed = parse_rewrite(raw, original)
@@ -67,7 +76,8 @@ class Reviewer:
         accepted = all(verdict.passed or verdict.action != "reject" for verdict in verdicts)
         query, alias_edits = self._aliases.apply(cleaned)
         edits = parsed.edits + cleaned_edits + date_edits + alias_edits
-        return RewriteAttempt(rewriter, raw, self._cut(query), accepted, verdicts, edits)
+        trust = Trust.TRUSTED if accepted else Trust.REFUSED
+        return RewriteAttempt(rewriter, raw, self._cut(query), accepted, verdicts, edits, trust=trust)
 
     def finish(
         self, text: str, original: str, *, rewriter: str = "rules", language: str | None = None
@@ -81,7 +91,7 @@ class Reviewer:
         query = query.strip() or safe_line(original)
         if not query:
             return RewriteAttempt(rewriter, text, error="nothing left to search")
-        return RewriteAttempt(rewriter, text, self._cut(query), True, (), edits + alias_edits)
+        return RewriteAttempt(rewriter, text, self._cut(query), True, (), edits + alias_edits, trust=Trust.TRUSTED)
 
     def original(self, message: str) -> RewriteAttempt:
         """Return the user's own words as a query: on one line, only aliases expanded."""
@@ -93,6 +103,10 @@ class Reviewer:
     def same(query: str, original: str) -> bool:
         """Return True if a query is the user's own words but for spaces, case and marks."""
         return _letters(query) == _letters(original)
+
+    def says_nothing(self, attempt: RewriteAttempt, message: str) -> bool:
+        """Return True for an unchanged message that holds nothing but references."""
+        return self.same(attempt.query or "", message) and not content_tokens(message)
 
     @staticmethod
     def leaves_gap(attempt: RewriteAttempt, request: RewriteRequest) -> bool:

@@ -14,8 +14,8 @@ from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.turn.conversation import Conversation, TurnOptions
 from llama_index_condense_plus.turn.drivers import drive
-from llama_index_condense_plus.turn.finding import Finder
 from llama_index_condense_plus.turn.pipeline import Pipeline
+from llama_index_condense_plus.turn.query import Finder
 from llama_index_condense_plus.types import HistoryWindow
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""The chain of rewriters: tried in order within one deadline, the first accepted rewrite wins."""
+"""The chain of rewriters: tried in order within one deadline, the first rewrite that is not refused wins."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ import logging
 from dataclasses import replace
 from typing import Any, cast
 
-from llama_index_condense_plus.operations import (
-    Flow,
-    Operation,
-    Predict,
-    Prediction,
-    Race,
-    RuleOutcome,
-    delegate,
-)
+from llama_index_condense_plus.operations import Flow, Operation, Predict, Prediction, Race, RuleOutcome, delegate
 from llama_index_condense_plus.protocols import Rewriter
 from llama_index_condense_plus.rewriting.cache import cache_key
 from llama_index_condense_plus.rewriting.rewriters import predict_hash
@@ -24,27 +16,32 @@ from llama_index_condense_plus.rewriting.single_flight import Flight
 from llama_index_condense_plus.turn.models import ask
 from llama_index_condense_plus.turn.operations import CacheGet, CacheSet, Call, WaitFor
 from llama_index_condense_plus.turn.pipeline import Pipeline
-from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, RewriteResult, RewriteStatus
+from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, RewriteResult, RewriteStatus, Trust
 
 logger = logging.getLogger(__name__)
 
 CACHE_TIMEOUT_S = 1.0
 """A cache that takes longer costs more than it saves; one within the process is not timed."""
+NO_FAULT = ("", "declined", "ambiguous")
+"""Errors of an attempt that are no failure."""
 
 Produced = Prediction | RuleOutcome | str | None
 
 
+class CircuitOpenError(Exception):
+    """The circuit breaker does not let a call through."""
+
+
 class RewriteChain:
-    """One run of the chain for one message."""
+    """One run of the chain for one message.
+
+    Args:
+        pipeline: the components.
+        request: the message with its window.
+        keep: False: fill no cache and tell the circuit breaker nothing.
+    """
 
     def __init__(self, pipeline: Pipeline, request: RewriteRequest, *, keep: bool = True) -> None:
-        """Prepare a run.
-
-        Args:
-            pipeline: the components.
-            request: the message with its window.
-            keep: False: fill no cache and tell the circuit breaker nothing.
-        """
         self._pipeline = pipeline
         self._request = request
         self._keep = keep
@@ -57,26 +54,47 @@ class RewriteChain:
         self._flight: Flight | None = None
 
     def run(self) -> Flow[RewriteResult]:
-        """Try each rewriter until one is accepted; fails open to the user's own words.
-
-        An accepted rewrite that adds nothing to a message that certainly lacks something is taken only if no later
-        rewriter does better.
-        """
-        second_best: RewriteAttempt | None = None
-        for rewriter in self._pipeline.rewriters:
-            try:
-                attempt = yield from self._attempt(rewriter)
-                self._attempts.append(attempt)
-                if attempt.accepted:
-                    yield from self._store(attempt)
-            finally:
-                self._land(None)
-            if attempt.accepted and not self._pipeline.reviewer.leaves_gap(attempt, self._request):
-                return self._result(attempt)
-            second_best = second_best or (attempt if attempt.accepted else None)
-            if attempt.ambiguous and self._pipeline.settings.rewrite.on_ambiguous == "ask":
+        """Try each rewriter until one is not refused; fails open to the user's own words."""
+        settings = self._pipeline.settings.rewrite
+        kept: RewriteAttempt | None = None
+        for rewriter in self._order():
+            attempt = yield from self._tried(rewriter)
+            if attempt.ambiguous and settings.on_ambiguous == "ask":
                 break
-        return self._result(second_best)
+            if attempt.trust in (None, Trust.REFUSED):
+                continue
+            if rewriter is self._pipeline.carry and self._is_ahead() and not self._may_lead(attempt):
+                continue
+            kept = kept or attempt
+            if not self._pipeline.reviewer.says_nothing(attempt, self._request.message):
+                return self._result(attempt)
+        return self._result(kept)
+
+    def _order(self) -> list[Rewriter]:
+        """Return the rewriters; what needs no model goes ahead of them where it may spare the call or must ask."""
+        pipeline = self._pipeline
+        first = [pipeline.carry] if self._is_ahead() else []
+        return [*first, *(rewriter for rewriter in pipeline.rewriters if rewriter not in first)]
+
+    def _is_ahead(self) -> bool:
+        rewrite = self._pipeline.settings.rewrite
+        return self._pipeline.carry in self._pipeline.rewriters and (
+            rewrite.cascade is not None or rewrite.on_ambiguous == "ask"
+        )
+
+    def _may_lead(self, attempt: RewriteAttempt) -> bool:
+        least = self._pipeline.settings.rewrite.cascade
+        return least is not None and not attempt.ambiguous and (attempt.confidence or 0.0) >= least
+
+    def _tried(self, rewriter: Rewriter) -> Flow[RewriteAttempt]:
+        try:
+            attempt = yield from self._attempt(rewriter)
+            self._attempts.append(attempt)
+            if attempt.trust in (Trust.TRUSTED, Trust.DOUBTED):
+                yield from self._store(attempt)
+        finally:
+            self._land(None)
+        return attempt
 
     def _attempt(self, rewriter: Rewriter) -> Flow[RewriteAttempt]:
         began = self._pipeline.clock()
@@ -92,7 +110,7 @@ class RewriteChain:
             logger.debug("Rewriter %s failed: %s", rewriter.name, type(error).__name__)
             attempt = replace(attempt, error=_describe(error))
         else:
-            attempt = self._review(rewriter.name, produced)
+            attempt = self._reviewed(rewriter, produced)
         return replace(
             attempt,
             prompt_hash=self._prompt_hash,
@@ -100,31 +118,38 @@ class RewriteChain:
             elapsed_s=self._pipeline.clock() - began,
         )
 
-    def _review(self, name: str, produced: Produced) -> RewriteAttempt:
-        request, reviewer = self._request, self._pipeline.reviewer
+    def _reviewed(self, rewriter: Rewriter, produced: Produced) -> RewriteAttempt:
+        name, message, reviewer = rewriter.name, self._request.message, self._pipeline.reviewer
         if isinstance(produced, RuleOutcome):
-            ambiguous, candidates = produced.ambiguous, produced.candidates
-            if not produced.text:
-                error = "ambiguous" if ambiguous else "declined"
-                return RewriteAttempt(name, "", error=error, ambiguous=ambiguous, candidates=candidates)
-            attempt = reviewer.finish(produced.text, request.message, rewriter=name)
-            return replace(attempt, ambiguous=ambiguous, candidates=candidates)
+            attempt = (
+                reviewer.finish(produced.text, message, rewriter=name)
+                if produced.text
+                else RewriteAttempt(name, "", error="ambiguous" if produced.ambiguous else "declined")
+            )
+            return replace(
+                attempt,
+                ambiguous=produced.ambiguous,
+                candidates=produced.candidates,
+                confidence=produced.confidence,
+            )
         if produced is None:
             return RewriteAttempt(name, "", error="declined")
         prediction = produced if isinstance(produced, Prediction) else Prediction(produced)
         if not isinstance(prediction.text, str):  # a rewriter or cache of the user's own
             return RewriteAttempt(name, "", error="TypeError")
         if name == "stock":
-            return RewriteAttempt(
-                name, prediction.text, prediction.text or None, accepted=bool(prediction.text.strip())
-            )
-        attempt = reviewer.review(prediction.text, request.message, request.window, rewriter=name)
+            text = prediction.text
+            return RewriteAttempt(name, text, text or None, trust=Trust.TRUSTED if text.strip() else None)
+        shots = getattr(rewriter, "shown_shots", ())
+        attempt = reviewer.review(prediction.text, message, self._request.window, rewriter=name, shots=shots)
         return replace(attempt, prompt_tokens=prediction.prompt_tokens, completion_tokens=prediction.completion_tokens)
 
     def _produce(self, rewriter: Rewriter) -> Flow[Produced]:
         request = replace(self._request, timeout_s=self._left())
         if inspect.isgeneratorfunction(rewriter.rewrite):
             made: Any = rewriter.rewrite(request)
+        elif rewriter is self._pipeline.carry:  # no model, no I/O
+            made = rewriter.rewrite(request)
         else:  # a user's own method may block, or be late
             made = yield Call(rewriter.rewrite, request, timeout_s=self._left())
         if inspect.isgenerator(made):
@@ -213,46 +238,33 @@ class RewriteChain:
         timeout_s = self._pipeline.settings.rewrite.timeout_s
         return None if timeout_s == 0 else timeout_s - (self._pipeline.clock() - self._started)
 
-    def _result(self, accepted: RewriteAttempt | None) -> RewriteResult:
+    def _result(self, kept: RewriteAttempt | None) -> RewriteResult:
         message, reviewer = self._request.message, self._pipeline.reviewer
-        ambiguous = any(attempt.ambiguous for attempt in self._attempts)
-        elapsed_s = self._pipeline.clock() - self._started
-        language = self._request.decision.language
-        if accepted is not None and accepted.query:
-            same = reviewer.same(accepted.query, message)
-            return RewriteResult(
-                original=message,
-                query=accepted.query,
-                status=RewriteStatus.UNCHANGED if same else RewriteStatus.REWRITTEN,
-                rewriter=accepted.rewriter,
-                attempts=tuple(replace(a, accepted=a is accepted) for a in self._attempts),
-                verdicts=accepted.verdicts,
-                ambiguous=ambiguous,
-                edits=accepted.edits,
-                cache_hit=self._from_cache,
-                elapsed_s=elapsed_s,
-                language=language,
-            )
-        original = self._pipeline.reviewer.original(message)
-        said_no = any(not v.passed for a in self._attempts for v in a.verdicts)
-        failed = any(a.error not in ("", "declined", "ambiguous") for a in self._attempts)
-        status = RewriteStatus.REJECTED if said_no else RewriteStatus.FAILED if failed else RewriteStatus.UNCHANGED
-        last = next((a.verdicts for a in reversed(self._attempts) if a.verdicts), ())
+        attempt = kept if kept is not None and kept.query else None
+        if attempt is not None:
+            same = reviewer.same(attempt.query or "", message)
+            status = RewriteStatus.UNCHANGED if same else RewriteStatus.REWRITTEN
+        else:
+            refused = any(tried.trust is Trust.REFUSED for tried in self._attempts)
+            failed = any(tried.error not in NO_FAULT for tried in self._attempts)
+            status = RewriteStatus.REJECTED if refused else RewriteStatus.FAILED if failed else RewriteStatus.UNCHANGED
+        shown = attempt or next((tried for tried in reversed(self._attempts) if tried.verdicts), None)
+        used = attempt or reviewer.original(message)
         return RewriteResult(
             original=message,
-            query=original.query or message,
+            query=used.query or message,
             status=status,
-            attempts=tuple(self._attempts),
-            verdicts=last,
-            ambiguous=ambiguous,
-            edits=original.edits,
-            elapsed_s=elapsed_s,
-            language=language,
+            rewriter=used.rewriter,
+            attempts=tuple(replace(tried, accepted=tried is attempt) for tried in self._attempts),
+            verdicts=shown.verdicts if shown else (),
+            ambiguous=any(tried.ambiguous for tried in self._attempts),
+            edits=used.edits,
+            cache_hit=self._from_cache and attempt is not None,
+            elapsed_s=self._pipeline.clock() - self._started,
+            language=self._request.decision.language,
+            trust=(attempt.trust if attempt else None) or Trust.TRUSTED,
+            reasons=shown.reasons if shown else (),
         )
-
-
-class CircuitOpenError(Exception):
-    """The circuit breaker does not let a call through."""
 
 
 def _within(predict: Predict | Race, left: float | None) -> Predict | Race:
@@ -263,6 +275,4 @@ def _within(predict: Predict | Race, left: float | None) -> Predict | Race:
 
 def _describe(error: Exception) -> str:
     """Return an error's class, and its words only where they cannot hold a secret."""
-    if isinstance(error, CircuitOpenError):
-        return f"circuit open: {error}"
-    return type(error).__name__
+    return f"circuit open: {error}" if isinstance(error, CircuitOpenError) else type(error).__name__

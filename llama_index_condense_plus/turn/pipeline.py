@@ -34,6 +34,7 @@ from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.guards import build_guards
 from llama_index_condense_plus.rewriting.review import Reviewer
 from llama_index_condense_plus.rewriting.rewriters import build_rewriters
+from llama_index_condense_plus.rewriting.rules import RuleRewriter
 from llama_index_condense_plus.rewriting.single_flight import SingleFlight
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
@@ -111,6 +112,7 @@ class Pipeline:
     trigger: Trigger
     extractor: EntityExtractor
     rewriters: tuple[Rewriter, ...]
+    carry: Rewriter
     reviewer: Reviewer
     planner: QueryPlanner
     cache: RewriteCache | None
@@ -174,15 +176,17 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
     cache = components.cache
     if cache is None and settings.cache.enabled:
         cache = InProcessRewriteCache(settings.cache.max_entries, settings.cache.ttl_s)
+    rewriters = build_rewriters(
+        settings.rewrite,
+        prompt=components.condense_question_prompt,
+        custom={name: as_rewriter(name, given) for name, given in components.rewriters.items()},
+    )
     return Pipeline(
         settings=settings,
         trigger=components.trigger or build_trigger(settings),
         extractor=components.entity_extractor or DefaultEntityExtractor(),
-        rewriters=build_rewriters(
-            settings.rewrite,
-            prompt=components.condense_question_prompt,
-            custom={name: as_rewriter(name, given) for name, given in components.rewriters.items()},
-        ),
+        rewriters=rewriters,
+        carry=next((one for one in rewriters if isinstance(one, RuleRewriter)), RuleRewriter()),
         reviewer=Reviewer(settings, guards=(*build_guards(settings), *components.guards)),
         planner=components.planner or DefaultQueryPlanner(settings.retrieval),
         cache=cache if settings.cache.enabled else None,

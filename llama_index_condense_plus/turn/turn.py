@@ -27,7 +27,7 @@ from llama_index_condense_plus.memory.records import topic_start
 from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
-from llama_index_condense_plus.turn.answering import (
+from llama_index_condense_plus.turn.answer import (
     answer_query,
     clarifying_question,
     conversation_reply,
@@ -36,12 +36,12 @@ from llama_index_condense_plus.turn.answering import (
 )
 from llama_index_condense_plus.turn.commit import Commit, Write
 from llama_index_condense_plus.turn.conversation import Conversation, ReadTopic, TurnRequest
-from llama_index_condense_plus.turn.finding import Finder, Found, checked_history, checked_message
 from llama_index_condense_plus.turn.keeping import Keeper
 from llama_index_condense_plus.turn.operations import Acquire, Answer, Converse, ReadAll, ReadHistory, Search
 from llama_index_condense_plus.turn.pipeline import Pipeline
+from llama_index_condense_plus.turn.query import Finder, Found, checked_history, checked_message
 from llama_index_condense_plus.turn.responses import CondensePlusChatResponse, CondensePlusStreamingResponse, Deliver
-from llama_index_condense_plus.turn.searching import TurnSearch
+from llama_index_condense_plus.turn.search import TurnSearch
 from llama_index_condense_plus.types import QueryPlan, TriggerReason
 
 LONG_SHARE = 0.5

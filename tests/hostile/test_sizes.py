@@ -16,7 +16,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, MessageTooLongError
 from llama_index_condense_plus.lexicons import memo, text
 from llama_index_condense_plus.rewriting.history import build_window
-from llama_index_condense_plus.turn.answering import EARLIER_SHARE, prompt_tokens, recent_turns
+from llama_index_condense_plus.turn.answer import EARLIER_SHARE, prompt_tokens, recent_turns
 from tests.conftest import FIRST_ROUND, PRICE
 from tests.fakes import ScriptedLLM
 from tests.modes import Mode, said

@@ -22,8 +22,8 @@ from llama_index_condense_plus.retrieval.plan import query_key
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
 from llama_index_condense_plus.retrieval.searching import aretrieve
 from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.turn.answering import TurnSynthesis
-from llama_index_condense_plus.turn.finding import Found
+from llama_index_condense_plus.turn.answer import TurnSynthesis
+from llama_index_condense_plus.turn.query import Found
 from llama_index_condense_plus.types import PlannedQuery, QueryRole, RankedList
 
 ARRANGERS = (LongContextReorder, PrevNextNodePostprocessor, AutoPrevNextNodePostprocessor)
