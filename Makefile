@@ -13,12 +13,11 @@ DOCS  = .venv-docs/bin
 HF    = .venv-hf/bin
 FAULT = .venv-mutation/bin
 OTEL  = .venv-otel/bin
-INFER = .venv-openinference/bin
 BUILD = .venv-build/bin
 CLEAN = .venv-wheel/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-otel test-openinference fuzz soak mutation coverage check format audit integration integration-hf bench docs pages matrix release clean
+.PHONY: help demo test test-otel fuzz soak mutation coverage check format audit integration integration-hf bench docs pages matrix release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' Makefile
@@ -31,9 +30,6 @@ test: .venv-test/.ready ## the fast tests, no network
 
 test-otel: .venv-otel/.ready ## the events in OpenTelemetry, whose extra holds back other packages
 	@$(OTEL)/python -m pytest tests/observability $(ARGS)
-
-test-openinference: .venv-openinference/.ready ## the events in the spans of OpenInference
-	@$(INFER)/python -m pytest tests/observability $(ARGS)
 
 fuzz: .venv-test/.ready ## hostile texts for a minute (ARGS="--seconds 600"); crashes are kept in tests/fuzz/corpus
 	@$(TEST)/python -m tests.fuzz.run $(ARGS)
@@ -111,7 +107,6 @@ clean: ## remove environments, caches and builds
 .venv-docs/.ready: INSTALL = -e . --group docs
 .venv-hf/.ready: INSTALL = -e ".[demo,huggingface]" --group test --group hf
 .venv-otel/.ready: INSTALL = -e ".[otel]" --group test
-.venv-openinference/.ready: INSTALL = -e . --group test --group openinference
 .venv-mutation/.ready: INSTALL = -e ".[demo]" --group test --group mutation
 .venv-build/.ready: INSTALL = --group release
 .venv-%/.ready: pyproject.toml

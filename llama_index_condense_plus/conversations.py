@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, NoReturn, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -9,11 +10,12 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
 from llama_index.core.vector_stores.types import MetadataFilters
 
-from llama_index_condense_plus import _compat
+from llama_index_condense_plus import _compat, workers
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.memory.records import HistoryTurn, TurnRecord, rounds_with_records
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.protocols import RewriteCache
+from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.context import next_number
 from llama_index_condense_plus.turn.conversation import Conversation
 from llama_index_condense_plus.turn.sessions import Sessions
@@ -28,6 +30,7 @@ class Conversations:
     _conversation: Conversation
     _sessions: Sessions
     _log: RewriteLog | None
+    _settings: CondensePlusSettings
     _number: int
     _rewrite_cache: RewriteCache | None
 
@@ -113,11 +116,11 @@ class Conversations:
             await conversation.areset()
         finally:
             conversation.lock.release()
-        self._delete_log_rows()
+        await asyncio.wrap_future(workers.submit_or_run(self._delete_log_rows, "log"))
 
     def _delete_log_rows(self) -> None:
         if self._log is not None and self._conversation.key:
-            self._log.delete(self._conversation.key)
+            self._log.delete(self._conversation.key, self._settings.cache.namespace)
 
     def __copy__(self: Self) -> Self:
         """Return another engine object for the same conversation."""

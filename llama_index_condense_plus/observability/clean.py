@@ -7,7 +7,6 @@ import re
 _BREAKS = re.compile(r"[\t-\r\x85\u2028\u2029]+")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, marks that turn the direction of writing, and halves of characters that cannot be encoded."""
-_FORMULA = ("=", "+", "-", "@")
 
 
 def printable(text: str) -> str:
@@ -25,23 +24,4 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return _UNSAFE.sub(_escaped, _BREAKS.sub(" ", text))
-
-
-def csv_cell(text: str) -> str:
-    """Return a text as a CSV cell that no spreadsheet runs as a formula: printable, and quoted where it begins as one.
-
-    Args:
-        text: any text.
-
-    Example:
-        >>> csv_cell("=1+1")
-        "'=1+1"
-    """
-    clean = printable(text)
-    return f"'{clean}" if clean.lstrip().startswith(_FORMULA) else clean
-
-
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004
+    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], _BREAKS.sub(" ", text))

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from llama_index_condense_plus.lexicons.patterns import regex
-
-_EMAIL = regex(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", re.ASCII)
-_NUMBER = regex(r"(?<![\w.])\+?\d(?:[ ()\-]{0,2}\d){6,18}[Xx]?(?![\w])", re.ASCII)
-_CHINESE_MOBILE = regex(r"(?:\+?86)?1[3-9]\d{9}")
-_CHINESE_ID = regex(r"[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx]")
-_DATE = regex(r"(?:19|20)\d{2}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])\b")
-_GROUPED_CARD = regex(r"(?:\d{4}[ -]){3,4}\d{1,4}")
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", re.ASCII)
+_NUMBER = re.compile(r"(?<![\w.])\+?\d(?:[ ()\-]{0,2}\d){6,18}[Xx]?(?![\w])", re.ASCII)
+_CHINESE_MOBILE = re.compile(r"(?:\+?86)?1[3-9]\d{9}")
+_CHINESE_ID = re.compile(r"[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx]")
+_DATE = re.compile(r"(?:19|20)\d{2}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])\b")
+_GROUPED_CARD = re.compile(r"(?:\d{4}[ -]){3,4}\d{1,4}")
 MIN_PHONE_DIGITS = 10
 """Shorter runs of digits are more often amounts, years and order numbers than telephone numbers."""
 CARD_DIGITS = range(13, 20)

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import dataclasses
 import html
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
-from functools import cache
-from typing import Any
+from typing import Any, SupportsFloat
 
 from llama_index.core.schema import NodeWithScore
+from pydantic_core import to_jsonable_python
 
+from llama_index_condense_plus.observability.clean import printable
 from llama_index_condense_plus.types import (
     HistoryWindow,
     QueryPlan,
     RankedList,
     RewriteResult,
+    RewriteStatus,
     TriggerDecision,
 )
 
 PREVIEW_CHARS = 160
 """How much of a node's text a dictionary of the trace shows, in characters."""
+LINE_CHARS = 240
+"""Longest of the five lines that a trace prints."""
+_WORDS = {"message", "search_query", "text", "entities", "list_items", "summary", "original", "query", "raw", "note"}
+_WORDS |= {"before", "after", "detail", "candidates", "answer_query", "error", "warnings", "reasons", "rewritten"}
+"""Names of the fields that may hold somebody's words."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CondenseTrace:
     """Everything that was decided, searched and found in one turn."""
 
@@ -60,109 +65,92 @@ class CondenseTrace:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the trace as plain, JSON-safe values; node texts are cut to a preview."""
-        return {
+        shown = ("text", "list_items", "summary", "n_tokens", "n_dropped", "n_before_topic")
+        window = {name: getattr(self.window, name) for name in shown}
+        values = {
             "turn_id": self.turn_id,
             "message": self.message,
             "search_query": self.search_query,
-            "decision": plain(self.decision),
-            "window": {
-                "text": self.window.text,
-                "entities": [entity.text for entity in self.window.entities],
-                "list_items": list(self.window.list_items),
-                "summary": self.window.summary,
-                "n_tokens": self.window.n_tokens,
-                "n_dropped": self.window.n_dropped,
-                "n_before_topic": self.window.n_before_topic,
-            },
-            "rewrite": plain(self.rewrite),
-            "plan": plain(self.plan),
+            "decision": self.decision,
+            "window": {**window, "entities": [entity.text for entity in self.window.entities]},
+            "rewrite": self.rewrite,
+            "plan": self.plan,
             "retrievals": [
-                {
-                    "query": plain(ranked.query),
-                    "source": ranked.source,
-                    "used": ranked.used,
-                    "elapsed_s": ranked.elapsed_s,
-                    "error": ranked.error,
-                    "nodes": [[node.node.node_id, node.score] for node in ranked.nodes],
-                }
+                {name: getattr(ranked, name) for name in ("query", "source", "used", "elapsed_s", "error")}
+                | {"nodes": [[node.node.node_id, node.score] for node in ranked.nodes]}
                 for ranked in self.retrievals
             ],
-            "nodes": [self._node(node) for node in self.nodes],
+            "nodes": [
+                {
+                    "id": node.node.node_id,
+                    "score": node.score,
+                    "text": node.node.get_content()[:PREVIEW_CHARS],
+                    "found_by": self.provenance.get(node.node.node_id, ()),
+                }
+                for node in self.nodes
+            ],
             "answer_query": self.answer_query,
             "timings": dict(self.timings),
-            "warnings": list(self.warnings),
+            "warnings": self.warnings,
         }
+        return to_jsonable_python(values, inf_nan_mode="null", fallback=_plain)  # type: ignore[no-any-return]
 
     def redacted(self) -> dict[str, Any]:
         """Return ``to_dict()`` without anybody's words: decisions, measures, roles, ids and timings only."""
-        return _without_words(self.to_dict())  # type: ignore[no-any-return]
+        return with_words(self.to_dict(), lambda text: f"<{len(text)}>" if text else "")  # type: ignore[no-any-return]
 
     def summary(self) -> str:
         """Return the turn in one readable line."""
-        how = f"{self.rewrite.status.value} by {self.rewrite.rewriter}" if self.decision.rewrite else "as typed"
-        line = f"{self.message!r} → {self.search_query!r} ({self.decision.reason.value}, {how}"
-        others = [query.role.value for query in self.plan.queries[1:]]
-        return line + (f", + {', '.join(others)})" if others else ")")
+        others = "".join(f", + {query.role.value}" for query in self.plan.queries[1:])
+        why = f"{self.decision.reason.value}, {self._outcome()}{others}"
+        return printable(f"“{self.message}” → “{self.search_query}” ({why})")
+
+    def __str__(self) -> str:
+        """Return the turn in five readable lines."""
+        return "\n".join(f"{label:9} {_shortened(words)}" for label, words in self._told())
+
+    def __repr__(self) -> str:
+        return f"<CondenseTrace {_shortened(self.summary())}>"
 
     def _repr_html_(self) -> str:
         """Show the trace in a notebook."""
-        rows = [
+        cells = (f"<tr><th>{label}</th><td>{html.escape(printable(words))}</td></tr>" for label, words in self._told())
+        return f"<table>{''.join(cells)}</table>"
+
+    def _outcome(self) -> str:
+        result = self.rewrite
+        if not self.decision.rewrite:
+            return "as typed"
+        trust = f", {result.trust.value}" if result.status is RewriteStatus.REWRITTEN else ""
+        return f"{result.status.value} by {result.rewriter}{trust}"
+
+    def _told(self) -> tuple[tuple[str, str], ...]:
+        cues = ", ".join(f"{cue.name} “{cue.text}”" for cue in self.decision.cues)
+        reasons = "; ".join(self.rewrite.reasons)
+        best = f", first “{self.nodes[0].node.get_content()[:PREVIEW_CHARS]}”" if self.nodes else ""
+        return (
             ("message", self.message),
-            ("searched", self.search_query),
-            ("decision", f"{self.decision.reason.value}: {', '.join(c.text for c in self.decision.cues) or '–'}"),
-            ("rewrite", f"{self.rewrite.status.value} by {self.rewrite.rewriter}"),
-            ("guards", ", ".join(v.guard for v in self.rewrite.verdicts if not v.passed) or "all passed"),
-            ("plan", "; ".join(f"{q.role.value} × {q.weight:g}: {q.text}" for q in self.plan.queries)),
-            ("warnings", ", ".join(self.warnings) or "–"),
-        ]
-        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows)
-        nodes = "".join(
-            f"<li>{html.escape(', '.join(self.provenance.get(n.node.node_id, ())))} "
-            f"{html.escape(n.node.get_content()[:PREVIEW_CHARS])}</li>"
-            for n in self.nodes
+            ("decision", self.decision.reason.value + (f": {cues}" if cues else "")),
+            ("rewrite", self._outcome() + (f": {reasons}" if reasons else "")),
+            ("searched", "; ".join(f"{q.role.value} × {q.weight:.2g} “{q.text}”" for q in self.plan.queries)),
+            ("found", "; ".join((f"{len(self.nodes)} passages{best}", *self.warnings))),
         )
-        return f"<table>{cells}</table><ol>{nodes}</ol>"
-
-    def _node(self, node: NodeWithScore) -> dict[str, Any]:
-        return {
-            "id": node.node.node_id,
-            "score": node.score,
-            "text": node.node.get_content()[:PREVIEW_CHARS],
-            "found_by": list(self.provenance.get(node.node.node_id, ())),
-        }
 
 
-_WORDS = {"message", "search_query", "text", "entities", "list_items", "summary", "original", "query", "raw"}
-_WORDS |= {"before", "after", "detail", "candidates", "answer_query", "error", "warnings"}
-
-
-_SIMPLE = (str, int, float, bool, type(None))
-
-
-@cache
-def _field_names(of: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(of))
-
-
-def plain(value: Any) -> Any:
-    """Return enums, dataclasses and tuples as JSON-safe values."""
-    kind = type(value)
-    if kind in _SIMPLE:
-        return value
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
-    if dataclasses.is_dataclass(kind):
-        return {name: plain(getattr(value, name)) for name in _field_names(kind)}
-    return value
-
-
-def _without_words(value: Any, key: str = "") -> Any:
+def with_words(value: Any, change: Callable[[str], str], key: str = "") -> Any:
+    """Return plain values with everybody's words changed, wherever they stand; the rest stays as it is."""
     if isinstance(value, dict):
-        return {k: _without_words(v, k) for k, v in value.items()}
-    if key in _WORDS:
-        return f"<{len(value)}>" if value else value
+        return {name: with_words(item, change, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [_without_words(item) for item in value]
-    return value
+        return [with_words(item, change, key) for item in value]
+    return change(value) if key in _WORDS and isinstance(value, str) else value
+
+
+def _plain(value: Any) -> Any:
+    """Other libraries' numbers are numbers to JSON; whatever else there is, is told in words."""
+    return float(value) if isinstance(value, SupportsFloat) else str(value)
+
+
+def _shortened(words: str) -> str:
+    line = printable(words)
+    return line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…"

@@ -32,7 +32,7 @@ class AfterTurn:
 
     def __call__(self, trace: CondenseTrace, conversation: Conversation) -> None:
         """Take note of a turn."""
-        self.log.write(trace, conversation.key)
+        self.log.write(trace, conversation.key, self.pipeline.settings.cache.namespace)
         if trace.window and not trace.decision.rewrite and self.chance() < self.shadow_rate:
             try:
                 workers.spawn(lambda: self._shadow(trace, conversation.key), "shadow")
@@ -55,7 +55,7 @@ class AfterTurn:
             plan=found.plan,
             timings=found.timings,
         )
-        self.log.write(shadow, key, kind="shadow")
+        self.log.write(shadow, key, self.pipeline.settings.cache.namespace, kind="shadow")
 
 
 def _messages(window: HistoryWindow) -> list[ChatMessage]:

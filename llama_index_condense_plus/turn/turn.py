@@ -24,6 +24,7 @@ from llama_index_condense_plus.errors import (
     MessageTooLongError,
 )
 from llama_index_condense_plus.memory.records import topic_start
+from llama_index_condense_plus.observability.clean import printable
 from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
@@ -244,7 +245,7 @@ class Turn:
         service = self.service
         commit.keeper = Keeper(self.conversation, trace, service.after_turn)
         if service.verbose:
-            print(f"Querying with: {trace.search_query}" if self.pipeline.is_stock else trace.summary())
+            print(f"Querying with: {printable(trace.search_query)}" if self.pipeline.is_stock else trace.summary())
         if not self.pipeline.is_stock:
             dispatcher.event(TurnEvent(turn_id=self.turn_id, trace=trace))
         if self.request.streaming:

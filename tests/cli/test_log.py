@@ -94,7 +94,6 @@ def test_log_refuses_what_cannot_be(
 
 
 def test_log_reads_what_the_engine_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("concurrent_log_handler")
     path = tmp_path / "log.jsonl"
     settings = CondensePlusSettings(log={"enabled": True, "path": path})
     llm = ScriptedLLM(rewrite="What is the warranty of the GTE-3000?")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from typing import Any
 
@@ -117,19 +116,13 @@ class BadCache:
         return None
 
 
-class BadDisk(logging.Handler):
+class BadDisk:
     """The rewrite log's file on a disk that is full, or hangs."""
 
-    baseFilename = "nowhere.jsonl"  # noqa: N815 - logging's name
-
     def __init__(self, hang: Hang | None = None) -> None:
-        super().__init__()
         self.hang = hang
 
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            if self.hang is None:
-                raise OSError(28, "No space left on device")
-            self.hang.here()
-        except OSError:
-            self.handleError(record)  # as every handler of the standard library does
+    def __call__(self, line: str) -> None:
+        if self.hang is None:
+            raise OSError(28, "No space left on device")
+        self.hang.here()

@@ -148,8 +148,7 @@ def test_log_on_a_bad_disk_disturbs_no_turn_and_repeats_nobodys_words(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    pytest.importorskip("concurrent_log_handler")
-    monkeypatch.setattr(rewrite_log, "_file_handler", lambda *_: BadDisk(hang if hangs else None))
+    monkeypatch.setattr(rewrite_log.LineFile, "append", BadDisk(hang if hangs else None))
     monkeypatch.setattr(rewrite_log, "CLOSE_TIMEOUT_S", 0.1)
     engine = make_engine(settings=CondensePlusSettings(log={"enabled": True, "path": tmp_path / "log.jsonl"}))
     assert mode.ask(engine, FOLLOW_UP).text == "the answer"

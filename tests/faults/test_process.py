@@ -151,7 +151,6 @@ async def test_threads_that_wait_for_a_turn_do_not_keep_it_from_its_memory(make_
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_forked_child_asks_in_every_mode(tmp_path: Path) -> None:
-    pytest.importorskip("concurrent_log_handler")
     done = run("fork", str(tmp_path / "log.jsonl"))
     assert done.stdout.split("\n")[:-1] == [f"{name} 0 4" for name in MODES], done.stderr
     assert done.returncode == 0
@@ -160,7 +159,6 @@ def test_forked_child_asks_in_every_mode(tmp_path: Path) -> None:
 
 
 def test_interpreter_ends_promptly_with_streams_open_and_loses_no_row_of_the_log(tmp_path: Path) -> None:
-    pytest.importorskip("concurrent_log_handler")
     done = run("streams", str(tmp_path / "log.jsonl"))
     assert (done.returncode, done.stdout) == (0, "main ends 1\n"), done.stderr
     assert "Traceback" not in done.stderr

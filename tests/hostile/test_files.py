@@ -159,7 +159,6 @@ FORGED = (
 
 
 def test_message_never_gets_off_its_line_of_the_log(make_engine: Make, mode: Mode, tmp_path: Path) -> None:
-    pytest.importorskip("concurrent_log_handler")
     file = tmp_path / "log.jsonl"
     settings = CondensePlusSettings(log={"enabled": True, "path": file, "redact": False})
     engine = make_engine(settings=settings).for_conversation("../../forged\n")
@@ -180,7 +179,6 @@ def test_message_never_gets_off_its_line_of_the_log(make_engine: Make, mode: Mod
 
 
 def test_deleting_from_a_log_with_damaged_lines_keeps_them(tmp_path: Path, make_engine: Make) -> None:
-    pytest.importorskip("concurrent_log_handler")
     file = tmp_path / "log.jsonl"
     damaged = b'{"kind": "turn", "turn_id"\n\xff\xfe\n[1]\n'
     file.write_bytes(damaged)

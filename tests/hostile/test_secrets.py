@@ -69,7 +69,6 @@ def test_a_failing_search_leaks_no_secret(
 
 
 def test_the_rewrite_log_holds_no_secret(tmp_path: Path, make_engine: Callable[..., CondensePlusChatEngine]) -> None:
-    pytest.importorskip("concurrent_log_handler")
     path = tmp_path / "log.jsonl"
     engine = make_engine(
         llm=ScriptedLLM(rewrite=ConnectionError(LEAK)),
