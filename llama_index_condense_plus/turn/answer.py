@@ -14,27 +14,9 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus import _compat
+from llama_index_condense_plus.languages import pack
 from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
-from llama_index_condense_plus.types import HistoryWindow, RewriteResult, RewriteStatus
-
-MEANING = {
-    "zh": "{message}\n（在这段对话里，这个问题的意思是：{query}）",
-    "en": "{message}\n(In this conversation, the question means: {query})",
-}
-"""How the answer call is told both what was said and what is meant."""
-
-CONVERSE = {
-    "zh": "你是一个友好的助手。请根据对话简短地回应用户的最后一句话；没有查到资料时不要编造事实。",
-    "en": "You are a friendly assistant. Reply briefly to the user's last message from the conversation alone; "
-    "nothing was found in the documents, so do not make up facts.",
-}
-"""System message of a reply without documents."""
-
-ASK_WHICH = {
-    "zh": "您指的是{names}？",
-    "en": "Which one do you mean: {names}?",
-}
-"""The clarifying question of ``rewrite.on_ambiguous = "ask"``."""
+from llama_index_condense_plus.types import HistoryWindow, QueryPlan, QueryRole, RewriteResult, RewriteStatus
 
 EARLIER_MAX_CHARS = 4000
 """An earlier message is shown to the answer call up to this many characters."""
@@ -42,19 +24,20 @@ EARLIER_SHARE = 3
 """Earlier messages take at most a third of the answering model's context window: documents need the rest."""
 
 
-def answer_query(mode: str, message: str, result: RewriteResult) -> str:
-    """Return the question put to the answer call.
+def answer_query(mode: str, result: RewriteResult, plan: QueryPlan) -> str:
+    """Return the question put to the answer call: the user's words, with what they mean where a rewrite leads.
 
     Args:
         mode: ``answer.mode``.
-        message: the user's words.
         result: the standalone question.
+        plan: what is searched.
     """
+    lead = plan.queries[0]
     if mode == "rewritten":
-        return result.query
-    if mode == "original" or result.status is not RewriteStatus.REWRITTEN:
-        return message
-    return MEANING["zh" if result.language == "zh" else "en"].format(message=message, query=result.query)
+        return lead.text
+    if mode != "conversation" or result.status is not RewriteStatus.REWRITTEN or lead.role is not QueryRole.REWRITTEN:
+        return result.original
+    return pack(result.language).phrase("meaning").format(message=result.original, query=lead.text)
 
 
 def recent_turns(window: HistoryWindow, rounds: int, context_window: int | None = None) -> list[ChatMessage]:
@@ -98,15 +81,14 @@ def _fitting(messages: list[ChatMessage], budget: int) -> list[ChatMessage]:
 
 def conversation_reply(message: str, language: str, before: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Return the messages of a reply without documents: small talk, or nothing found."""
-    system = ChatMessage(role=MessageRole.SYSTEM, content=CONVERSE["zh" if language == "zh" else "en"])
+    system = ChatMessage(role=MessageRole.SYSTEM, content=pack(language).phrase("converse"))
     return [*_systems_first([system, *before]), ChatMessage(role=MessageRole.USER, content=message)]
 
 
 def clarifying_question(candidates: Sequence[str], language: str) -> str:
     """Return a short question that names the candidates."""
-    if language == "zh":
-        return ASK_WHICH["zh"].format(names="，还是".join(f"“{name}”" for name in candidates))
-    return ASK_WHICH["en"].format(names=" or ".join(candidates))
+    own = pack(language)
+    return own.phrase("which").format(names=own.phrase("or").join(candidates))
 
 
 class PrefixedPromptTemplate(BasePromptTemplate):  # type: ignore[no-redef]  # its field is called kwargs

@@ -12,7 +12,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import QueryBundle
 
 from llama_index_condense_plus.errors import InvalidMessageError
-from llama_index_condense_plus.lexicons.detect import detect_language
+from llama_index_condense_plus.languages import detect_language
 from llama_index_condense_plus.observability.events import (
     QueryPlanEvent,
     RewriteEvent,
@@ -95,7 +95,7 @@ class Finder:
         clock = self.pipeline.clock
         began = clock()
         window = self._window(history, topic_start)
-        decision = yield from self._decide(message, window)
+        decision = self._decide(message, window)
         if topic_start and decision.reason is TriggerReason.BACK_REFERENCE:
             window = self._window(history, 0)
         self.timings["decide"] = clock() - began
@@ -133,19 +133,14 @@ class Finder:
         for pending in self.prefetched.values():
             pending.cancel()
 
-    def _decide(self, message: str, window: HistoryWindow) -> Flow[TriggerDecision]:
-        wanted, settings = self.options.rewrite, self.pipeline.settings
-        language = detect_language(message)
-        if not settings.enabled:
+    def _decide(self, message: str, window: HistoryWindow) -> TriggerDecision:
+        wanted, language = self.options.rewrite, detect_language(message)
+        if not self.pipeline.settings.enabled:
             return TriggerDecision(False, TriggerReason.DISABLED, language)
         if wanted is not None:
             return TriggerDecision(wanted is True and bool(window), TriggerReason.FORCED, language)
         try:
-            decision: Any = self.pipeline.trigger.decide(message, window)
-            if isinstance(decision, TriggerDecision):
-                return decision
-            decided: TriggerDecision = yield from delegate(decision, self._perform)
-            return decided
+            return self.pipeline.trigger.decide(message, window)
         except Exception as error:  # noqa: BLE001 - a gate of the user's own must not end the turn
             self.warnings.append(f"trigger failed: {type(error).__name__}")
             return TriggerDecision(bool(window), TriggerReason.UNKNOWN_LANGUAGE, language)

@@ -165,7 +165,7 @@ class Turn:
 
     def _before(self, found: Found) -> list[ChatMessage]:
         answer = self.pipeline.settings.answer
-        if answer.mode != "conversation":
+        if answer.mode not in ("conversation", "history"):
             return list(self.service.prefix_messages)
         context_window = _compat.context_window_of(self.service.query_engine)
         return [*self.service.prefix_messages, *recent_turns(found.window, answer.history_rounds, context_window)]
@@ -179,7 +179,7 @@ class Turn:
         if found.decision.reason is TriggerReason.SMALL_TALK and settings.retrieval.small_talk == "skip":
             reply = yield from self._converse(message, found)
             return reply, None, self._trace(found, None, message, ())
-        query, asked = found.plan.search_query, answer_query(settings.answer.mode, message, found.result)
+        query, asked = found.plan.search_query, answer_query(settings.answer.mode, found.result, found.plan)
         self._progress("searching")
         search: TurnSearch | None = None
         engine: BaseQueryEngine = self.service.query_engine
