@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.log_summary import as_lines, summarise
 from llama_index_condense_plus.evaluation.logged import Turn, TurnFilter, as_case, as_training_row, read_turns
 from llama_index_condense_plus.evaluation.reading import DataFileError
+from llama_index_condense_plus.observability.clean import json_line, printable
+from llama_index_condense_plus.observability.line_file import write_private
 from llama_index_condense_plus.types import RewriteStatus, TriggerReason
 
 EXAMPLES = """examples:
@@ -56,21 +57,21 @@ def run(arguments: argparse.Namespace) -> int:
 
     def note(error: DataFileError) -> None:
         bad.append(str(error))
-        print(f"condense-plus log: passed over {error}", file=sys.stderr)
+        print(f"condense-plus log: passed over {printable(str(error))}", file=sys.stderr)
 
     turns = _chosen(arguments, read_turns(arguments.files, note))
     if arguments.action == "summary":
         summary = {**summarise(turns), "bad_lines": len(bad)}
-        text = json.dumps(summary, ensure_ascii=False, indent=2) if arguments.json else "\n".join(as_lines(summary))
+        lines = map(printable, as_lines(summary)) if not arguments.json else map(json_line, [summary])
     elif arguments.action == "rows":
-        text = "\n".join(_json(_with_labels(turn)) if arguments.json else _readable(turn) for turn in turns)
+        lines = map(_as_json if arguments.json else _readable, turns)
     else:
         rows = [row for row in map(EXPORTS[arguments.action], turns) if row is not None]
         print(
             f"{len(rows)} rows; {len(turns) - len(rows)} turns have no words, no label or no history", file=sys.stderr
         )
-        text = "\n".join(map(_json, rows))
-    _put(text, arguments.output)
+        lines = map(json_line, rows)
+    _put([f"{line}\n" for line in lines], arguments.output)
     return 0
 
 
@@ -85,8 +86,8 @@ def _chosen(arguments: argparse.Namespace, turns: Iterable[Turn]) -> list[Turn]:
     return [chosen[index] for index in sorted(picked)]
 
 
-def _with_labels(turn: Turn) -> dict[str, Any]:
-    return {**turn.row, "need": turn.need, "good": turn.good}
+def _as_json(turn: Turn) -> str:
+    return json_line({**turn.row, "need": turn.need, "good": turn.good})
 
 
 def _readable(turn: Turn) -> str:
@@ -99,21 +100,16 @@ def _readable(turn: Turn) -> str:
         notes.append(f"missed: {turn.shadow['rewritten']}")
     if turn.good is not None:
         notes.append("thumbs up" if turn.good else "thumbs down")
-    return f"{when}  {change}  ({', '.join(notes)})"
+    return printable(f"{when}  {change}  ({', '.join(notes)})")
 
 
-def _json(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False)
-
-
-def _put(text: str, output: Path | None) -> None:
+def _put(lines: Sequence[str], output: Path | None) -> None:
     if output is None:
-        if text:
-            print(text)
+        print("".join(lines), end="")
         return
-    part = output.with_name(f"{output.name}.part")
+    part = output.with_name(f".{output.name}.part")
     try:
-        part.write_text(f"{text}\n" if text else "", encoding="utf-8")
+        write_private(part, (line.encode() for line in lines))
         part.replace(output)
     except OSError as error:
         raise ConfigurationError(f"--output: cannot write {output}: {error}") from None

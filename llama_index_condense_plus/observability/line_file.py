@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -37,6 +37,15 @@ def opened_private(path: Path, flags: int = 0) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def write_private(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a new file that its owner alone can read, in the place of whatever was there, onto the disk."""
+    path.unlink(missing_ok=True)
+    with opened_private(path, os.O_EXCL) as descriptor:
+        for line in lines:
+            _write(descriptor, line)
+        os.fsync(descriptor)
 
 
 class LineFile:
@@ -81,7 +90,8 @@ class LineFile:
                 for file in files:
                     if n := sum(map(goes, _lines(file))):
                         fresh[file] = file.with_name(f".{file.name}.new")
-                        _copy_without(file, fresh[file], goes)
+                        write_private(fresh[file], (line for line in _lines(file) if not goes(line)))
+                        shutil.copymode(file, fresh[file])
                         n_gone += n
                 for file, beside in fresh.items():
                     beside.replace(file)
@@ -117,16 +127,6 @@ class LineFile:
 def _lines(file: Path) -> Iterator[bytes]:
     with file.open("rb") as lines:
         yield from lines
-
-
-def _copy_without(file: Path, beside: Path, goes: Callable[[bytes], bool]) -> None:
-    beside.unlink(missing_ok=True)
-    with opened_private(beside, os.O_EXCL) as descriptor:
-        for line in _lines(file):
-            if not goes(line):
-                _write(descriptor, line)
-        os.fsync(descriptor)
-    shutil.copymode(file, beside)
 
 
 def _write(descriptor: int, data: bytes) -> None:

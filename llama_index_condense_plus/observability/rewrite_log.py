@@ -7,7 +7,6 @@ import hashlib
 import json
 import logging
 import os
-import re
 import threading
 import time
 from collections import deque
@@ -20,6 +19,7 @@ from weakref import WeakSet
 from llama_index_condense_plus import workers
 from llama_index_condense_plus._version import __version__
 from llama_index_condense_plus.errors import CondensePlusError, ConfigurationError
+from llama_index_condense_plus.observability.clean import json_line
 from llama_index_condense_plus.observability.line_file import LineFile
 from llama_index_condense_plus.observability.redaction import redact
 from llama_index_condense_plus.observability.trace import CondenseTrace, with_words
@@ -32,8 +32,6 @@ CLOSE_TIMEOUT_S = 5.0
 """Longest wait for the disk when a log is closed, or rows are deleted."""
 MB = 1024 * 1024
 logger = logging.getLogger(__name__)
-_BREAKS = re.compile(r"[\x7f-\x9f\u2028\u2029]")
-"""Line breaks and control characters that JSON leaves as they are, and terminals and readers of lines do not."""
 _open: WeakSet[RewriteLog] = WeakSet()
 
 
@@ -117,9 +115,7 @@ class RewriteLog:
             return self._changed.wait_for(lambda: not self._waiting, CLOSE_TIMEOUT_S)
 
     def _put(self, row: dict[str, Any]) -> None:
-        stamped = {"time": round(self._clock(), 3), "versions": self._versions, **row}
-        line = json.dumps(stamped, ensure_ascii=False, default=str).encode("utf-8", "replace").decode("utf-8")
-        line = _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+        line = json_line({"time": round(self._clock(), 3), "versions": self._versions, **row})
         with self._changed:
             if self._closed or len(self._waiting) >= QUEUE_SIZE:
                 self.dropped += 1

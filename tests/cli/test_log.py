@@ -46,6 +46,23 @@ def test_log_rows_reads_well(log: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "missed: What is the price of the GTE-3000?" in third
 
 
+@pytest.mark.parametrize("options", [["rows"], ["summary"], ["rows", "--json"], ["summary", "--json"], ["cases"]])
+def test_log_forges_no_row_and_reaches_no_terminal(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = "price?\r\n2026-01-01  forged\x1b[2J\x07\x9b31m\u202e\u2028"
+    row = {
+        **turn("a", original=forged, rewritten=forged, cues=[{"name": "pronoun", "text": forged, "start": 0}]),
+        "warnings": [forged],
+    }
+    file = write(tmp_path / "log.jsonl", [row])
+    assert cli.main(["log", options[0], str(file), *options[1:]]) == 0
+    shown = capsys.readouterr().out
+    assert not [c for c in shown if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or c in "\u202e\u2028")]
+    assert "forged" in shown
+    assert not any(line.startswith("2026-01-01  forged") for line in shown.splitlines())
+
+
 @pytest.mark.parametrize(
     ("options", "ids"),
     [
@@ -71,6 +88,7 @@ def test_log_writes_cases_that_eval_reads(log: str, tmp_path: Path, capsys: pyte
     assert [case.id for case in load_dataset(output).cases] == ["a", "b", "c"]
     assert "3 rows" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".part"] == []
+    assert output.stat().st_mode & 0o777 == 0o600
 
 
 def test_log_says_which_line_is_bad(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
