@@ -103,13 +103,14 @@ class WordPack:
         return self._lists.get(name, ())
 
     def pattern(self, name: str) -> re.Pattern[str]:
-        """Return a pattern by its name in the TOML file; one that is not there matches nothing.
+        """Return a pattern by its name in the TOML file; one that is not there matches the words of that list.
 
         Raises:
             ConfigurationError: it is no regular expression.
         """
         if name not in self._patterns:
-            source = self.table.get("patterns", {}).get(name, _NEVER)
+            edge = r"\b" if self._by_word else ""
+            source = self.table.get("patterns", {}).get(name, f"{edge}{{{name}}}{edge}")
             filled = _SLOT.sub(lambda slot: self._either(slot[1]), source)
             try:
                 self._patterns[name] = re.compile(filled, re.VERBOSE | re.IGNORECASE | re.MULTILINE)
