@@ -22,7 +22,7 @@ from tests.fakes import ScriptedLLM, query_engine
 from tests.modes import MODES, PATIENCE, Mode
 
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
-hypothesis.settings.load_profile("repeatable")  # a red build is to be the code's fault; make fuzz looks for new cases
+hypothesis.settings.load_profile("repeatable")  # a red build is to be the code's fault; nox -s fuzz looks for new cases
 
 TEST_LIMIT_S = int(90 * PATIENCE)
 """A test that runs longer hangs: it is ended with every thread's stack."""

@@ -1,4 +1,4 @@
-"""Time-boxed fuzzing of what reads untrusted text: ``make fuzz ARGS="--seconds 600"``; crashes are kept as a corpus."""
+"""Time-boxed fuzzing of what reads untrusted text: ``nox -s fuzz -- --seconds 600``; crashes are kept as a corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our events reach OpenTelemetry inside LlamaIndex's spans; skipped without the otel extra, see ``make test-otel``."""
+"""Our events reach OpenTelemetry inside LlamaIndex's spans; skipped without the otel extra, see ``nox -s tracing``."""
 
 from __future__ import annotations
 
