@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import cast
 
+from llama_index_condense_plus.languages import pack_of
 from llama_index_condense_plus.lexicons.text import fold
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.retrieval.paraphrases import paraphrases
@@ -116,5 +117,7 @@ def _is_closed(result: RewriteResult, settings: RetrievalSettings) -> bool:
     """Return True for a short structured question that was not rewritten: it says all there is to say."""
     if result.status not in _STANDALONE or len(result.query) > settings.short_structured_max_chars:
         return False
-    folded = fold(result.query)
-    return any(fold(marker) in folded for marker in settings.short_structured_markers)
+    markers, folded = settings.short_structured_markers, fold(result.query)
+    if markers is None:
+        markers = tuple(pack_of(result.query).phrase("structured").split())
+    return any(fold(marker) in folded for marker in markers)

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, SettingsError
 
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.settings import sections
@@ -47,9 +41,7 @@ class CondensePlusSettings(BaseSettings):
         'never'
     """
 
-    model_config = SettingsConfigDict(
-        frozen=True, extra="forbid", env_prefix=ENV_PREFIX, env_nested_delimiter="__", env_file=None
-    )
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix=ENV_PREFIX, env_nested_delimiter="__")
 
     enabled: bool = Field(True, description="Off: no rewriting, no additional call.")
     trigger: sections.TriggerSettings = sections.TriggerSettings()
@@ -74,40 +66,27 @@ class CondensePlusSettings(BaseSettings):
         except ValidationError as error:
             raise ConfigurationError(readable(error, type(self))) from None
         except SettingsError as error:
-            raise ConfigurationError(
-                f'{error}. In the environment, lists and tables are JSON: ["rules", "original"].'
-            ) from None
+            remedy = 'In the environment, lists and tables are JSON: ["rules", "original"].'
+            raise ConfigurationError(f"{error}. {remedy}") from None
 
     @classmethod
     def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        cls, settings_cls: type[BaseSettings], init_settings: Any, *_: Any, **__: Any
     ) -> tuple[Any, ...]:
         """Order the sources as the class documents it."""
         environment, dotenv = (own_variables(v, cls.model_fields) for v in (os.environ, read_dotenv()))
         config = f"{ENV_PREFIX}CONFIG".lower()
         named = environment.get(config) or dotenv.get(config)
-        return (
-            lambda: {"enabled": False} if is_off(environment) else {},
-            init_settings,
-            _variables(settings_cls, environment),
-            _variables(settings_cls, dotenv),
-            lambda: read_toml(Path(named)) if named else {},
-            _file.get,
-            lambda: CondensePlusSettings._default,
-        )
+        below: list[Any] = []
+        for variables in (environment, dotenv):
+            below.append(EnvSettingsSource(settings_cls))
+            below[-1].env_vars = variables
+        below += [lambda: read_toml(Path(named)) if named else {}, _file.get, lambda: CondensePlusSettings._default]
+        return (lambda: {"enabled": False} if is_off(environment) else {}, init_settings, *below)
 
     @classmethod
     def from_defaults(cls, **overrides: Any) -> CondensePlusSettings:
-        """Return settings with some options replaced, as ServiceContext did.
-
-        Args:
-            **overrides: sections (a mapping or a section object) or top-level options.
-        """
+        """Return settings with some options or sections replaced, as ServiceContext did."""
         return cls(**overrides)
 
     @classmethod
@@ -156,9 +135,3 @@ class CondensePlusSettings(BaseSettings):
 
 def _as_table(value: Any) -> Any:
     return value.model_dump(exclude_unset=True) if isinstance(value, BaseModel) else value
-
-
-def _variables(settings_cls: type[BaseSettings], variables: Mapping[str, str]) -> EnvSettingsSource:
-    source = EnvSettingsSource(settings_cls)
-    source.env_vars = variables
-    return source

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 def _own_file(path: Path) -> Path:
-    """Expand ``~``, and refuse what no file can be."""
+    """Expand ``~``, and refuse what can be no file."""
     if "\0" in str(path):
         raise ValueError("Input should be a path without NUL")
     try:
@@ -22,16 +22,29 @@ def _own_file(path: Path) -> Path:
     return expanded
 
 
+def _known_timezone(name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (KeyError, ValueError, OSError):
+        remedy = "an IANA time zone such as Asia/Shanghai (on Windows: pip install tzdata)"
+        raise ValueError(f"Input should be {remedy}") from None
+
+
+def _off_is_none(value: Any) -> Any:
+    return None if value == "off" else value
+
+
 OwnFile = Annotated[Path, AfterValidator(_own_file)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
-Words = tuple[str, ...]
+TimeZone = Annotated[str, AfterValidator(_known_timezone)]
 Word = Annotated[str, Field(min_length=1)]
+Words = tuple[str, ...]
 
 
 class Section(BaseModel):
     """A frozen group of options that refuses unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class TriggerSettings(Section):
@@ -40,12 +53,10 @@ class TriggerSettings(Section):
     mode: Literal["pronoun", "heuristic", "learned", "always", "never"] = Field(
         "learned", description="How it is decided: pronoun list, rules, linear model with rules on top, or a constant."
     )
-    recall_bias: float = Field(
-        0.0, ge=-1.0, le=1.0, description="Moves the threshold: > 0 rewrites more often, < 0 less often; −1 to 1."
-    )
+    recall_bias: float = Field(0.0, ge=-1.0, le=1.0, description="Moves the threshold: > 0 rewrites more often.")
     short_max_chars: int = Field(8, ge=0, description="A Chinese question of at most this many characters is short.")
     short_max_words: int = Field(5, ge=0, description="A question of at most this many words is short.")
-    follow_up_hints: Words = Field((), description="Words of your domain that mark a follow-up, for example 那后续.")
+    follow_up_hints: Words = Field((), description="Words of your domain that mark a follow-up.")
     weights_file: OwnFile | None = Field(
         None, description="Weights of the learned mode, written by `condense-plus train`; none: those of the package."
     )
@@ -80,37 +91,21 @@ class RewriteSettings(Section):
     chain: tuple[str, ...] = Field(
         ("llm", "rules", "original"),
         min_length=1,
-        description="Rewriters in order, the first accepted wins: llm, rules, concat, original, or names of your own.",
+        description="Rewriters in order, the first not refused wins: llm, rules, concat, original, or names of yours.",
     )
     output: Literal["text", "json", "structured"] = Field("text", description="Form in which the model is to answer.")
     max_tokens: int = Field(128, ge=1, description="Upper limit of the rewrite in tokens.")
     temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature of the rewrite call, 0 to 2.")
     timeout_s: float = Field(8.0, ge=0.0, description="Deadline for the whole chain, in seconds; 0: none.")
-    prompt_file: OwnFile | None = Field(
-        None, description="File with a prompt of your own, {chat_history} and {question}."
-    )
+    prompt_file: OwnFile | None = Field(None, description="Your own prompt, with {chat_history} and {question}.")
     shots_file: OwnFile | None = Field(None, description="TOML file with examples that replace the built-in ones.")
-    cascade: Share | None = Field(
+    cascade: Annotated[Share | None, BeforeValidator(_off_is_none)] = Field(
         None, description="A carried topic at least this sure leads and no model is asked, 0 to 1; off or none: never."
     )
-    timezone: str | None = Field(None, description="IANA time zone for relative dates; none: the local one.")
+    timezone: TimeZone | None = Field(None, description="IANA time zone for relative dates; none: the local one.")
     on_ambiguous: Literal["keep", "ask"] = Field(
         "keep", description="Two candidates fit: keep the rewrite and the original, or ask the user which is meant."
     )
-
-    @field_validator("cascade", mode="before")
-    @classmethod
-    def _off_is_none(cls, value: Any) -> Any:
-        return None if value == "off" else value
-
-    @field_validator("timezone")
-    @classmethod
-    def _known_timezone(cls, name: str | None) -> str | None:
-        try:
-            return name and ZoneInfo(name).key
-        except (KeyError, ValueError, OSError):
-            remedy = "an IANA time zone such as Asia/Shanghai (on Windows: pip install tzdata)"
-            raise ValueError(f"Input should be {remedy}") from None
 
 
 class CleanupSettings(Section):
@@ -145,6 +140,9 @@ class LengthSettings(GuardSettings):
     growth_free_chars: int = Field(120, ge=0, description="Rewrites up to this many characters may grow freely.")
 
 
+_ON = GuardSettings()
+
+
 class GuardsSettings(Section):
     """What a rewrite is trusted with: refused ones are never searched, doubted ones beside the user's own words."""
 
@@ -156,28 +154,24 @@ class GuardsSettings(Section):
     doubt_threshold: Share | None = Field(
         None, description="A rewrite less trusted than this is doubted, 0 to 1; none: that of the trained model."
     )
-    empty: GuardSettings = Field(GuardSettings(), description="Refuses what holds no words.")
-    instruction: GuardSettings = Field(GuardSettings(), description="Refuses instructions and injections.")
-    meta_text: GuardSettings = Field(GuardSettings(), description="Refuses apologies and the prompt echoed.")
-    answer: GuardSettings = Field(GuardSettings(), description="Refuses an answer in place of a question.")
-    repetition: GuardSettings = Field(GuardSettings(), description="Refuses the previous question or answer repeated.")
-    language: GuardSettings = Field(GuardSettings(), description="Refuses another language than the user's.")
-    unrelated: GuardSettings = Field(
-        GuardSettings(), description="Refuses what shares nothing with message and conversation."
-    )
+    empty: GuardSettings = Field(_ON, description="Refuses what holds no words.")
+    instruction: GuardSettings = Field(_ON, description="Refuses instructions and injections.")
+    meta_text: GuardSettings = Field(_ON, description="Refuses apologies and the prompt echoed.")
+    answer: GuardSettings = Field(_ON, description="Refuses an answer in place of a question.")
+    repetition: GuardSettings = Field(_ON, description="Refuses the previous question or answer repeated.")
+    language: GuardSettings = Field(_ON, description="Refuses another language than the user's.")
+    unrelated: GuardSettings = Field(_ON, description="Refuses what shares nothing with message and conversation.")
     diff_ratio: DiffRatioSettings = Field(DiffRatioSettings(), description="Doubts what differs too much.")
-    new_entity: GuardSettings = Field(GuardSettings(), description="Names that nobody mentioned.")
-    preservation: GuardSettings = Field(GuardSettings(), description="Numbers, negation, quotes, identifiers.")
+    new_entity: GuardSettings = Field(_ON, description="Names that nobody mentioned.")
+    preservation: GuardSettings = Field(_ON, description="Numbers, negation, quotes, identifiers.")
     length: LengthSettings = Field(LengthSettings(), description="Length.")
-    unresolved_reference: GuardSettings = Field(GuardSettings(), description="A reference left in place (flags).")
+    unresolved_reference: GuardSettings = Field(_ON, description="A reference left in place (flags).")
 
 
 class SynonymRule(Section):
     """One line of a business glossary."""
 
-    when_any: tuple[Word, ...] = Field(
-        (), description="Words that call the rule; none: the first words of its pairs do."
-    )
+    when_any: tuple[Word, ...] = Field((), description="Words that call the rule; none: the first words of its pairs.")
     replace: tuple[Word | tuple[Word, str], ...] = Field(
         min_length=1,
         description="One variant each: a word takes the place of the one that called the rule, a pair [old, new] "
@@ -199,20 +193,6 @@ class DoubtedWeights(Section):
     rewrite: float = Field(1.0, gt=0.0, le=1.0, description="Weight of the doubted rewrite.")
 
 
-SHORT_STRUCTURED_MARKERS: Words = (
-    "怎么走",
-    "资料",
-    "材料",
-    "怎么排查",
-    "怎么处理",
-    "需要哪些",
-    "能不能",
-    "可以吗",
-    "是什么",
-    "要看什么",
-)
-
-
 class RetrievalSettings(Section):
     """What is searched."""
 
@@ -220,19 +200,18 @@ class RetrievalSettings(Section):
         "auto", description="Search the original beside the rewrite: where it is worth it, always, or never."
     )
     original_weight: Share = Field(0.65, description="Highest fusion weight of the original's list, 0 to 1.")
+    doubted_weights: DoubtedWeights = Field(DoubtedWeights(), description="Weights beside a doubted rewrite.")
+    variant_weight: Share = Field(0.5, description="Fusion weight of each variant's list, 0 to 1.")
     blend: Literal["auto", "lists", "vector"] = Field(
         "auto",
         description="How the plan's queries are put together: their lists, one search with the mean of their vectors, "
         "or vectors where the retriever searches by the bundle's embedding.",
     )
-    doubted_weights: DoubtedWeights = Field(DoubtedWeights(), description="Weights beside a doubted rewrite.")
-    variant_weight: Share = Field(0.5, description="Fusion weight of each variant's list, 0 to 1.")
     prefetch: bool = Field(True, description="Search the original while the rewrite is being made.")
     max_queries: int = Field(4, ge=1, le=16, description="Most queries of one plan.")
     small_talk: Literal["search", "skip"] = Field("search", description="Whether greetings and thanks are searched.")
     variants: tuple[Literal["rules", "llm", "keywords", "subquestions", "topic"], ...] = Field(
-        ("topic",),
-        description="Kinds of additional queries; topic: for a follow-up that names nothing.",
+        ("topic",), description="Kinds of additional queries; topic: for a follow-up that names nothing."
     )
     variants_max: int = Field(3, description="Most variants of one turn; 0 or less switches them off.")
     variants_when: Literal["always", "low_recall"] = Field(
@@ -242,9 +221,9 @@ class RetrievalSettings(Section):
     low_recall_min_score: float | None = Field(None, description="A best score below this is too little.")
     keywords: Literal["joined", "separate"] = Field("joined", description="One keyword query, or one per key phrase.")
     short_structured_max_chars: int = Field(
-        24, ge=0, description="Questions up to this many characters that hold a marker are not expanded."
+        24, ge=0, description="Longest question with a marker that is not expanded."
     )
-    short_structured_markers: Words = Field(SHORT_STRUCTURED_MARKERS, description="The markers.")
+    short_structured_markers: Words | None = Field(None, description="The markers; none: those of the language.")
     synonyms: tuple[SynonymRule, ...] = Field((), description="Glossary of the rule variants.")
     script: Literal["as_typed", "simplified", "traditional", "taiwan", "hong_kong"] = Field(
         "as_typed", description="Chinese script of your documents: queries are put into it; all but simplified: OpenCC."
@@ -262,12 +241,8 @@ class FusionSettings(Section):
         "relative_score", description="relative_score, reciprocal_rank, dist_based_score, max_score or your own."
     )
     rrf_k: float = Field(60.0, gt=0.0, description="Constant of reciprocal rank fusion (Cormack et al. 2009: 60).")
-    candidates: int | None = Field(
-        None, ge=1, description="Nodes that postprocessors see; none: all, at most four times top_k."
-    )
-    top_k: int | None = Field(
-        None, ge=1, description="Nodes kept after the postprocessors; none: the retriever's own similarity_top_k."
-    )
+    candidates: int | None = Field(None, ge=1, description="Nodes postprocessors see; none: all, at most 4 × top_k.")
+    top_k: int | None = Field(None, ge=1, description="Nodes kept after postprocessors; none: the retriever's own.")
     dedupe_text: bool = Field(False, description="Merge nodes of equal text.")
     provenance_metadata: bool = Field(False, description="Note in each node's metadata which queries found it.")
 
@@ -289,7 +264,7 @@ class SummarySettings(Section):
     """The rolling summary of long conversations."""
 
     enabled: bool = Field(False, description="Keep a summary.")
-    after_messages: int = Field(14, ge=2, description="Start to summarise beyond this many messages.")
+    after_messages: int = Field(14, ge=2, description="Start to summarise at this many messages.")
     keep_messages: int = Field(8, ge=0, description="The newest messages that are never summarised.")
     min_chars: int = Field(200, ge=0, description="Do not refresh for fewer new characters than this.")
     max_chars: int = Field(1200, ge=100, description="Longest summary in characters.")
@@ -301,7 +276,7 @@ class CacheSettings(Section):
     enabled: bool = Field(True, description="Reuse an accepted rewrite of the same prompt.")
     max_entries: int = Field(1024, ge=1, description="Entries kept in process.")
     ttl_s: float = Field(3600.0, gt=0.0, description="Lifetime of an entry in seconds.")
-    namespace: str = Field("", description="Tenant; part of the key.")
+    namespace: str = Field("", description="Tenant; part of the key, and of the rewrite log's rows.")
 
 
 class LogSettings(Section):
