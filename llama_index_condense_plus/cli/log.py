@@ -96,6 +96,8 @@ def _readable(turn: Turn) -> str:
     change = row["original"] if row["original"] == row["rewritten"] else f"{row['original']} → {row['rewritten']}"
     ended = row["status"] if row["status"] == "skipped" else f"{row['status']} by {row['rewriter']}"
     notes = [row["decision"]["reason"], ended, *turn.failed_guards]
+    if row.get("trust") == "doubted":
+        notes.append(f"doubted: {'; '.join(row['reasons'])}")
     if turn.shadow and turn.need:
         notes.append(f"missed: {turn.shadow['rewritten']}")
     if turn.good is not None:

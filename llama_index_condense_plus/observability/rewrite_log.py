@@ -40,15 +40,13 @@ class RewriteLog:
 
     Args:
         settings: the ``log`` section.
-        clock: wall-clock seconds; replaceable for tests.
 
     Raises:
         ConfigurationError: the file cannot be opened.
     """
 
-    def __init__(self, settings: LogSettings, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, settings: LogSettings) -> None:
         self._settings = settings
-        self._clock = clock
         self._versions = {"condense_plus": __version__, "llama_index_core": version("llama-index-core")}
         path = settings.path or DEFAULT_PATH
         try:
@@ -87,8 +85,8 @@ class RewriteLog:
         owner = _owner(conversation, namespace)
 
         def chosen_from(lines: Iterator[bytes]) -> Callable[[bytes], bool]:
-            turns = {_turn_of(row) for row in map(_row_of, lines) if row.items() >= owner.items()} - {""}
-            return lambda line: _turn_of(_row_of(line)) in turns
+            turns = {row["turn_id"] for row in map(_row_of, lines) if row.items() >= owner.items()}
+            return lambda line: _row_of(line).get("turn_id") in turns
 
         try:
             if not self._drained():
@@ -115,7 +113,7 @@ class RewriteLog:
             return self._changed.wait_for(lambda: not self._waiting, CLOSE_TIMEOUT_S)
 
     def _put(self, row: dict[str, Any]) -> None:
-        line = json_line({"time": round(self._clock(), 3), "versions": self._versions, **row})
+        line = json_line({"time": round(time.time(), 3), "versions": self._versions, **row})
         with self._changed:
             if self._closed or len(self._waiting) >= QUEUE_SIZE:
                 self.dropped += 1
@@ -154,19 +152,18 @@ class RewriteLog:
 
     def _row(self, trace: CondenseTrace) -> dict[str, Any]:
         told = trace.to_dict()
-        row = (
-            told
-            | told.pop("rewrite")
-            | {
-                "kind": "turn",
-                "rewritten": trace.search_query,
-                "content": self._settings.content,
-                "entities": told["window"]["entities"],
-                "summary": told["window"]["summary"],
-                "queries": told.pop("plan")["queries"],
-                "nodes": [node["id"] for node in told["nodes"]],
-            }
-        )
+        rewrite, plan, _, searched = (told.pop(name) for name in ("rewrite", "plan", "message", "search_query"))
+        row = {
+            **told,
+            **rewrite,
+            "kind": "turn",
+            "rewritten": searched,
+            "content": self._settings.content,
+            "entities": told["window"]["entities"],
+            "summary": told["window"]["summary"],
+            "queries": plan["queries"],
+            "nodes": [node["id"] for node in told["nodes"]],
+        }
         window = [{"role": message.role, "content": self._words(message.text)} for message in trace.window.messages]
         return {**with_words(row, self._words), "window": window, "warnings": told["warnings"]}
 
@@ -192,12 +189,7 @@ def _row_of(line: bytes) -> dict[str, Any]:
         row = json.loads(line)
     except (ValueError, RecursionError):  # a line that a full disk cut short
         return {}
-    return row if isinstance(row, dict) else {}
-
-
-def _turn_of(row: dict[str, Any]) -> str:
-    turn = row.get("turn_id")
-    return turn if isinstance(turn, str) else ""
+    return row if isinstance(row, dict) and isinstance(row.get("turn_id"), str) else {}
 
 
 @atexit.register
@@ -206,10 +198,10 @@ def _close_all() -> None:  # the thread that writes ends with the interpreter
         log.close()
 
 
-def _forget_rows_of_the_parent() -> None:  # a forked child has no thread that writes
+def _start_all_anew() -> None:  # a forked child has no thread that writes, and its parent writes what waits
     for log in tuple(_open):
         log._start_anew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_rows_of_the_parent)
+    os.register_at_fork(after_in_child=_start_all_anew)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -30,10 +30,6 @@ def _known_timezone(name: str) -> str:
         raise ValueError(f"Input should be {remedy}") from None
 
 
-def _off_is_none(value: Any) -> Any:
-    return None if value == "off" else value
-
-
 OwnFile = Annotated[Path, AfterValidator(_own_file)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 TimeZone = Annotated[str, AfterValidator(_known_timezone)]
@@ -51,15 +47,13 @@ class TriggerSettings(Section):
     """When a message is rewritten."""
 
     mode: Literal["pronoun", "heuristic", "learned", "always", "never"] = Field(
-        "learned", description="How it is decided: pronoun list, rules, linear model with rules on top, or a constant."
+        "learned", description="How it is decided: by a word list, by rules, by the trained model, or always the same."
     )
     recall_bias: float = Field(0.0, ge=-1.0, le=1.0, description="Moves the threshold: > 0 rewrites more often.")
     short_max_chars: int = Field(8, ge=0, description="A Chinese question of at most this many characters is short.")
     short_max_words: int = Field(5, ge=0, description="A question of at most this many words is short.")
     follow_up_hints: Words = Field((), description="Words of your domain that mark a follow-up.")
-    weights_file: OwnFile | None = Field(
-        None, description="Weights of the learned mode, written by `condense-plus train`; none: those of the package."
-    )
+    weights_file: OwnFile | None = Field(None, description="Weights by `condense-plus train`; none: the package's.")
 
 
 class LanguageSettings(Section):
@@ -99,7 +93,7 @@ class RewriteSettings(Section):
     timeout_s: float = Field(8.0, ge=0.0, description="Deadline for the whole chain, in seconds; 0: none.")
     prompt_file: OwnFile | None = Field(None, description="Your own prompt, with {chat_history} and {question}.")
     shots_file: OwnFile | None = Field(None, description="TOML file with examples that replace the built-in ones.")
-    cascade: Annotated[Share | None, BeforeValidator(_off_is_none)] = Field(
+    cascade: Annotated[Share | None, BeforeValidator(lambda value: None if value == "off" else value)] = Field(
         None, description="A carried topic at least this sure leads and no model is asked, 0 to 1; off or none: never."
     )
     timezone: TimeZone | None = Field(None, description="IANA time zone for relative dates; none: the local one.")
@@ -124,9 +118,7 @@ class GuardSettings(Section):
 class DiffRatioSettings(GuardSettings):
     """How much a rewrite may differ from the question."""
 
-    metric: Literal["grounded", "symmetric"] = Field(
-        "grounded", description="What was changed, weighed by what was said; or the literal symmetric diff ratio."
-    )
+    metric: Literal["grounded", "symmetric"] = Field("grounded", description="By the model, or the literal diff ratio.")
     min_retention: Share = Field(0.5, description="Least share of the question's content tokens that survive, 0 to 1.")
     max_novelty: Share = Field(0.4, description="Most content tokens found in neither question nor history, 0 to 1.")
     max_symmetric: Share = Field(0.5, description="Limit of the symmetric diff ratio, 0 to 1.")
@@ -151,9 +143,7 @@ class GuardsSettings(Section):
         description="faithful; strict: doubted counts as refused; minimal: what does more than replace references and "
         "add missing parts is doubted; expansive: added words are welcome; off: no review.",
     )
-    doubt_threshold: Share | None = Field(
-        None, description="A rewrite less trusted than this is doubted, 0 to 1; none: that of the trained model."
-    )
+    doubt_threshold: Share | None = Field(None, description="Trust below this is doubt; none: the model's own limit.")
     empty: GuardSettings = Field(_ON, description="Refuses what holds no words.")
     instruction: GuardSettings = Field(_ON, description="Refuses instructions and injections.")
     meta_text: GuardSettings = Field(_ON, description="Refuses apologies and the prompt echoed.")
@@ -196,9 +186,7 @@ class DoubtedWeights(Section):
 class RetrievalSettings(Section):
     """What is searched."""
 
-    dual: Literal["auto", "always", "never"] = Field(
-        "auto", description="Search the original beside the rewrite: where it is worth it, always, or never."
-    )
+    dual: Literal["auto", "always", "never"] = Field("auto", description="Whether the original is searched too.")
     original_weight: Share = Field(0.65, description="Highest fusion weight of the original's list, 0 to 1.")
     doubted_weights: DoubtedWeights = Field(DoubtedWeights(), description="Weights beside a doubted rewrite.")
     variant_weight: Share = Field(0.5, description="Fusion weight of each variant's list, 0 to 1.")
@@ -214,9 +202,7 @@ class RetrievalSettings(Section):
         ("topic",), description="Kinds of additional queries; topic: for a follow-up that names nothing."
     )
     variants_max: int = Field(3, description="Most variants of one turn; 0 or less switches them off.")
-    variants_when: Literal["always", "low_recall"] = Field(
-        "always", description="Search variants at once, or only if the first search brought too little."
-    )
+    variants_when: Literal["always", "low_recall"] = Field("always", description="At once, or after too little.")
     low_recall_min_nodes: int = Field(1, ge=0, description="Fewer nodes than this is too little.")
     low_recall_min_score: float | None = Field(None, description="A best score below this is too little.")
     keywords: Literal["joined", "separate"] = Field("joined", description="One keyword query, or one per key phrase.")
@@ -228,18 +214,14 @@ class RetrievalSettings(Section):
     script: Literal["as_typed", "simplified", "traditional", "taiwan", "hong_kong"] = Field(
         "as_typed", description="Chinese script of your documents: queries are put into it; all but simplified: OpenCC."
     )
-    deepen: bool = Field(
-        True, description="Several queries: LlamaIndex's own retrievers return up to twice their similarity_top_k."
-    )
+    deepen: bool = Field(True, description="Several queries: LlamaIndex's retrievers return up to twice their top_k.")
     timeout_s: float | None = Field(None, gt=0.0, description="Deadline of each retrieval in seconds.")
 
 
 class FusionSettings(Section):
     """How the lists are merged."""
 
-    method: str = Field(
-        "relative_score", description="relative_score, reciprocal_rank, dist_based_score, max_score or your own."
-    )
+    method: str = Field("relative_score", description="Or reciprocal_rank, dist_based_score, max_score, your own.")
     rrf_k: float = Field(60.0, gt=0.0, description="Constant of reciprocal rank fusion (Cormack et al. 2009: 60).")
     candidates: int | None = Field(None, ge=1, description="Nodes postprocessors see; none: all, at most 4 × top_k.")
     top_k: int | None = Field(None, ge=1, description="Nodes kept after postprocessors; none: the retriever's own.")

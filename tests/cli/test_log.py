@@ -13,7 +13,7 @@ from tests.fakes import ScriptedLLM, query_engine
 @pytest.fixture
 def log(tmp_path: Path) -> str:
     rows = [
-        turn("a", time=1_700_000_000),
+        turn("a", time=1_700_000_000, trust="doubted", reasons=["a new name"]),
         turn("b", time=1_750_000_000, refused_by="new_entity"),
         turn("c", time=1_760_000_000, status="skipped", reason="self_contained", rewritten="And its price?", cues=[]),
         shadow("c", time=1_760_000_001),
@@ -41,7 +41,7 @@ def test_log_rows_reads_well(log: str, capsys: pytest.CaptureFixture[str]) -> No
     assert cli.main(["log", "rows", log]) == 0
     first, second, third = capsys.readouterr().out.splitlines()
     assert "And its price? → What is the price of the GTE-3000?" in first
-    assert first.endswith("(pronoun, rewritten by rules, thumbs up)")
+    assert first.endswith("(pronoun, rewritten by rules, doubted: a new name, thumbs up)")
     assert "new_entity" in second
     assert "missed: What is the price of the GTE-3000?" in third
 
