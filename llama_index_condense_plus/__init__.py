@@ -4,10 +4,10 @@ Importing the package loads nothing but this file: a module is loaded when a nam
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING
 
 from llama_index_condense_plus._version import __version__
 
+TYPE_CHECKING = False  # type checkers know the name; typing itself would take longer to import than all of this
 if TYPE_CHECKING:
     from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
     from llama_index_condense_plus.errors import (

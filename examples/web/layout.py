@@ -10,7 +10,7 @@ from wording import LANGUAGES
 
 CHOICES = {
     "trigger": ["learned", "heuristic", "pronoun", "always", "never"],
-    "guards": ["faithful", "minimal", "expansive", "off"],
+    "guards": ["faithful", "strict", "minimal", "expansive", "off"],
     "dual": ["auto", "always", "never"],
     "answer": ["conversation", "rewritten", "original"],
 }
