@@ -148,8 +148,3 @@ def test_settings_survive_a_file(sections: dict[str, Any]) -> None:
 @pytest.mark.parametrize("value", [None, "off"])
 def test_cascade_off_is_none(value: str | None) -> None:
     assert CondensePlusSettings(rewrite={"cascade": value}).rewrite.cascade is None
-
-
-def test_a_synonym_that_nothing_calls_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"synonyms.0: Input should have when_any"):
-        CondensePlusSettings(retrieval={"synonyms": [{"replace": ["SOP"]}]})
