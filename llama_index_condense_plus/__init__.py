@@ -79,7 +79,7 @@ _HOMES = {
         "decide_rewrite",
         "review_rewrite",
     ),
-    "languages.base": (
+    "lexicons.base": (
         "Lexicon",
         "register_lexicon",
     ),

@@ -20,6 +20,7 @@ from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.settings import Settings
 from llama_index.core.tools import FunctionTool
 from llama_index.core.vector_stores.types import MetadataFilters
+from typing_extensions import Unpack
 
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.construction import (
@@ -42,6 +43,7 @@ from llama_index_condense_plus.turn.conversation import TurnOptions, TurnRequest
 from llama_index_condense_plus.turn.drivers import adrive, drive
 from llama_index_condense_plus.turn.pipeline import Components, Pipeline, build_pipeline
 from llama_index_condense_plus.turn.query import checked_message
+from llama_index_condense_plus.turn.restriction import Restricting, Restriction
 from llama_index_condense_plus.turn.sessions import Sessions
 from llama_index_condense_plus.turn.turn import ChatResponse, Service, Turn
 
@@ -94,27 +96,23 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         self._given_condense_llm = condense_llm
         prompt = None if condense_question_prompt is None else as_template(condense_question_prompt)
         super().__init__(query_engine, cast(Any, prompt), memory, cast(Any, llm), verbose, callback_manager)
-        self._settings = settings or CondensePlusSettings()
-        self._components = components or Components()
-        if prompt is not None:
-            self._components = self._components.with_prompt(prompt)
-        self._pipeline = build_pipeline(self._settings, self._components, self._rewriting_llm)
-        log = self._settings.log
-        self._log = RewriteLog(log) if log.enabled else None
+        self._settings = own = settings or CondensePlusSettings()
+        self._components = parts = (components or Components()).with_prompt(prompt)
+        self._pipeline = build_pipeline(own, parts, self._rewriting_llm)
+        self._log = RewriteLog(own.log) if own.log.enabled else None
         self._service = Service(
             query_engine,
             self._answering_llm,
             tuple(prefix_messages),
             dict(retrievers or {}),
             verbose,
-            after_turn=AfterTurn(self._log, self._pipeline, log.shadow_rate) if self._log else None,
+            after_turn=AfterTurn(self._log, self._pipeline, own.log.shadow_rate) if self._log else None,
         )
         self._rewrite_cache = self._pipeline.cache
-        self._sessions = Sessions(
-            self._components.store, self._components.locks, self._settings.summary, self._rewriting_llm
-        )
-        self._conversation = self._sessions.conversation(memory, filters)
-        self._number = next_number()
+        names = {"namespace": own.cache.namespace, "log_path": str(own.log.path)}
+        self._sessions = Sessions(parts.store, parts.locks, own.summary, self._rewriting_llm, **names)
+        self._lineage = (next_number(),)
+        self._begin(memory, Restriction(filters))
 
     @classmethod
     def from_defaults(
@@ -198,53 +196,75 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         return cls.from_defaults(index.as_query_engine(llm=llm, **for_query_engine), llm=llm, **own)
 
     @trace_method("chat")
-    def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
-        """Answer a message. ``chat_history``: None reads the memory, a list replaces it for this turn."""
-        return cast(AgentChatResponse, self._seen(drive(self._turn(message, chat_history).run())))
+    def chat(
+        self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
+    ) -> AgentChatResponse:
+        """Answer a message.
+
+        Args:
+            message: the user's words.
+            chat_history: None reads the memory; a list is read in its place, and nothing of the turn is stored.
+            **restriction: ``filters`` and ``retriever`` of this turn, beside those of conversation and engine. They
+                need no context, and hold in every thread.
+
+        Raises:
+            ConfigurationError: a restriction cannot be applied; nothing is searched.
+        """
+        return cast(AgentChatResponse, self._seen(drive(self._turn(message, chat_history, restriction).run())))
 
     @trace_method("chat")
-    def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> StreamingAgentChatResponse:
-        """Answer a message as a stream."""
-        response = drive(self._turn(message, chat_history, streaming=True).run())
-        return cast(StreamingAgentChatResponse, self._seen(response))
+    def stream_chat(
+        self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
+    ) -> StreamingAgentChatResponse:
+        """Answer a message as a stream; the arguments are those of ``chat``."""
+        turn = self._turn(message, chat_history, restriction, streaming=True)
+        return cast(StreamingAgentChatResponse, self._seen(drive(turn.run())))
 
     @trace_method("chat")
-    async def achat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
-        """Answer a message without blocking the event loop."""
-        return cast(AgentChatResponse, self._seen(await adrive(self._turn(message, chat_history).run())))
+    async def achat(
+        self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
+    ) -> AgentChatResponse:
+        """Answer a message without blocking the event loop; the arguments are those of ``chat``."""
+        return cast(AgentChatResponse, self._seen(await adrive(self._turn(message, chat_history, restriction).run())))
 
     @trace_method("chat")
     async def astream_chat(
-        self, message: str, chat_history: list[ChatMessage] | None = None
+        self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
     ) -> StreamingAgentChatResponse:
-        """Answer a message as a stream without blocking the event loop."""
-        turn = self._turn(message, chat_history, streaming=True)
+        """Answer a message as a stream without blocking the event loop; the arguments are those of ``chat``."""
+        turn = self._turn(message, chat_history, restriction, streaming=True)
         return cast(StreamingAgentChatResponse, self._seen(await adrive(turn.run())))
 
-    def explain(self, message: str, chat_history: list[ChatMessage] | None = None) -> CondenseTrace:
+    def explain(
+        self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
+    ) -> CondenseTrace:
         """Return what would be searched for a message, and found; answers nothing, changes nothing."""
-        return drive(self._turn(message, chat_history).explain())
+        return drive(self._turn(message, chat_history, restriction).explain())
 
-    async def aexplain(self, message: str, chat_history: list[ChatMessage] | None = None) -> CondenseTrace:
+    async def aexplain(
+        self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
+    ) -> CondenseTrace:
         """Return what ``explain`` returns, without blocking the event loop."""
-        return await adrive(self._turn(message, chat_history).explain())
+        return await adrive(self._turn(message, chat_history, restriction).explain())
 
-    def retry(self) -> AgentChatResponse:
+    def retry(self, **restriction: Unpack[Restricting]) -> AgentChatResponse:
         """Answer the last message anew; InvalidMessageError if there is none."""
-        return cast(AgentChatResponse, self._seen(drive(self._turn("", replaces_last=True).run())))
-
-    async def aretry(self) -> AgentChatResponse:
-        """Answer the last message anew without blocking the event loop."""
-        return cast(AgentChatResponse, self._seen(await adrive(self._turn("", replaces_last=True).run())))
-
-    def edit_last(self, message: str) -> AgentChatResponse:
-        """Replace the last message and its answer; the history is as it was if the answer fails."""
-        turn = self._turn(checked_message(message), replaces_last=True)
+        turn = self._turn("", None, restriction, replaces_last=True)
         return cast(AgentChatResponse, self._seen(drive(turn.run())))
 
-    async def aedit_last(self, message: str) -> AgentChatResponse:
+    async def aretry(self, **restriction: Unpack[Restricting]) -> AgentChatResponse:
+        """Answer the last message anew without blocking the event loop."""
+        turn = self._turn("", None, restriction, replaces_last=True)
+        return cast(AgentChatResponse, self._seen(await adrive(turn.run())))
+
+    def edit_last(self, message: str, **restriction: Unpack[Restricting]) -> AgentChatResponse:
+        """Replace the last message and its answer; the history is as it was if the answer fails."""
+        turn = self._turn(checked_message(message), None, restriction, replaces_last=True)
+        return cast(AgentChatResponse, self._seen(drive(turn.run())))
+
+    async def aedit_last(self, message: str, **restriction: Unpack[Restricting]) -> AgentChatResponse:
         """Replace the last message and its answer without blocking the event loop."""
-        turn = self._turn(checked_message(message), replaces_last=True)
+        turn = self._turn(checked_message(message), None, restriction, replaces_last=True)
         return cast(AgentChatResponse, self._seen(await adrive(turn.run())))
 
     @contextmanager
@@ -258,13 +278,17 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
     ) -> Iterator[CondensePlusChatEngine]:
         """Change options for the turns begun inside a ``with`` block, in this context alone.
 
+        They hold for this engine and for those that ``for_conversation`` makes of it. Nested blocks add up: the inner
+        value wins, filters all hold. A thread or an executor does not inherit the context: while a block restricts
+        what is searched, a turn that does not see it raises ConfigurationError. Arguments of the turn need no context.
+
         Args:
             rewrite: False: never; True: always; a text: search this instead.
             settings: other settings.
             filters: metadata filters of every query, the prefetched one included.
             retriever: a retriever in place of the query engine's own.
         """
-        with with_options(self._number, TurnOptions(rewrite, settings, filters, retriever)):
+        with with_options(self._lineage[-1], TurnOptions(rewrite, settings, Restriction(filters, retriever))):
             yield self
 
     def as_tool(self, name: str, description: str) -> FunctionTool:
@@ -280,12 +304,6 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         """Load lexicons, tagger, embeddings and the static part of the rewrite prompt, so that no user waits."""
         warm_up(self)
 
-    def feedback(self, turn_id: str, *, good: bool, note: str = "") -> None:
-        """Put a user's thumbs up or down for a turn into the rewrite log; ConfigurationError if the log is off."""
-        if self._log is None:
-            raise ConfigurationError("feedback needs the rewrite log: settings log.enabled = true.")
-        self._log.feedback(turn_id, good=good, note=note)
-
     @property
     def settings(self) -> CondensePlusSettings:
         """The engine's options."""
@@ -294,7 +312,7 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
     @property
     def last_trace(self) -> CondenseTrace | None:
         """Trace of the last turn of this engine in this context; each request sees its own."""
-        return last_trace_of(self._number)
+        return last_trace_of(self._lineage[-1])
 
     @staticmethod
     def trace_of(response: AgentChatResponse | StreamingAgentChatResponse) -> CondenseTrace | None:
@@ -304,14 +322,15 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
     def _turn(
         self,
         message: str,
-        chat_history: list[ChatMessage] | None = None,
+        chat_history: list[ChatMessage] | None,
+        restriction: Restricting,
         *,
         streaming: bool = False,
         replaces_last: bool = False,
     ) -> Turn:
-        options = options_of(self._number)
+        options = options_of(self._lineage, TurnOptions(restriction=Restriction(**restriction)))
         request = TurnRequest(message, chat_history, options, streaming, replaces_last)
-        return Turn(self._service, self._pipeline_for(options), self._conversation, request)
+        return Turn(self._service, self._pipeline_for(options), self._talk, request)
 
     def _pipeline_for(self, options: TurnOptions) -> Pipeline:
         if options.settings is None or options.settings is self._settings:
@@ -319,7 +338,7 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         return build_pipeline(options.settings, self._components, self._rewriting_llm)
 
     def _seen(self, response: ChatResponse) -> Any:
-        remember(self._number, response.trace)
+        remember(self._lineage[-1], response.trace)
         return response
 
     def _answering_llm(self) -> LLM:

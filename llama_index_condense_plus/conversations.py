@@ -10,15 +10,17 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
 from llama_index.core.vector_stores.types import MetadataFilters
 
-from llama_index_condense_plus import _compat, workers
+from llama_index_condense_plus import workers
+from llama_index_condense_plus._compat import memories
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.memory.records import HistoryTurn, TurnRecord, rounds_with_records
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.protocols import RewriteCache
-from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.context import next_number
 from llama_index_condense_plus.turn.conversation import Conversation
+from llama_index_condense_plus.turn.restriction import Restriction
 from llama_index_condense_plus.turn.sessions import Sessions
+from llama_index_condense_plus.turn.turn import Service
 
 Self = TypeVar("Self", bound="Conversations")
 
@@ -30,8 +32,8 @@ class Conversations:
     _conversation: Conversation
     _sessions: Sessions
     _log: RewriteLog | None
-    _settings: CondensePlusSettings
-    _number: int
+    _lineage: tuple[int, ...]
+    _service: Service
     _rewrite_cache: RewriteCache | None
 
     def for_conversation(
@@ -43,25 +45,45 @@ class Conversations:
     ) -> Self:
         """Return an engine for another conversation that shares everything but memory and lock.
 
-        Engines for one key over one chat store share the conversation's lock, within this process; give the engine
-        ``locks`` where several processes serve a conversation.
+        It inherits this engine's restrictions and options: filters of both hold. Engines for one key over one chat
+        store share the conversation's lock, within this process; give the engine ``locks`` where several processes
+        serve a conversation.
 
         Args:
             memory: the conversation's memory, or a chat store key: then a memory over this engine's chat store.
             filters: metadata filters of every query of this conversation.
-            retriever: a retriever in place of the query engine's own.
+            retriever: a retriever in place of this engine's.
+
+        Raises:
+            ConfigurationError: the key is blank, or the memory's is one that other conversations have too; or the
+                restriction cannot be applied.
         """
-        memory = _compat.memory_for_key(self._memory, memory) if isinstance(memory, str) else memory
+        if isinstance(memory, str):
+            if not memory.strip():
+                raise ConfigurationError('for_conversation needs a key: for_conversation("user-42").')
+            memory = memories.memory_for_key(self._memory, memory)
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._conversation = self._sessions.conversation(memory, filters, retriever)
-        other._memory = memory
-        other._number = next_number()
+        other._lineage = (*self._lineage, next_number())
+        other._begin(memory, Restriction(filters, retriever).within(self._talk.restriction))
         return other
+
+    def _begin(self, memory: BaseMemory, restriction: Restriction) -> None:
+        """Make a memory's conversation this engine's own."""
+        restriction.retrievers(self._service.query_engine, self._service.retrievers)  # raises what a turn would
+        self._memory = memory
+        self._conversation = self._sessions.conversation(memory, restriction)
+
+    @property
+    def _talk(self) -> Conversation:
+        """The conversation of the memory that the engine has now."""
+        if self._conversation.memory is not self._memory:
+            self._begin(self._memory, self._conversation.restriction)
+        return self._conversation
 
     def history_with_queries(self) -> list[HistoryTurn]:
         """Return the history in rounds, each with turn id, searched query and status where they are known."""
-        records = self._conversation.state.records.all()
+        records = self._talk.state.records.all()
         try:
             messages = self._memory.get_all()
         except (ValueError, NotImplementedError):  # a memory that finds messages and cannot list them
@@ -70,7 +92,7 @@ class Conversations:
 
     async def ahistory_with_queries(self) -> list[HistoryTurn]:
         """Return what ``history_with_queries`` returns, without blocking the event loop."""
-        records = await self._conversation.state.records.aall()
+        records = await self._talk.state.records.aall()
         try:
             messages = await self._memory.aget_all()
         except (ValueError, NotImplementedError):  # a memory that finds messages and cannot list them
@@ -79,18 +101,18 @@ class Conversations:
 
     def reset(self) -> None:
         """Empty the conversation; turns that are not stored yet are given up."""
-        self._conversation.reset()
+        self._talk.reset()
 
     async def areset(self) -> None:
         """Empty the conversation without blocking the event loop."""
-        await self._conversation.areset()
+        await self._talk.areset()
 
     def delete_conversation(self) -> None:
         """Delete all that is kept of this conversation: history, summary, queries, cache entries and log rows.
 
         Waits for a turn of another engine or process, and gives up those of this one that are not stored yet.
         """
-        conversation = self._conversation
+        conversation = self._talk
         conversation.abandon()
         conversation.lock.acquire()
         try:
@@ -104,7 +126,7 @@ class Conversations:
 
     async def adelete_conversation(self) -> None:
         """Delete all that is kept of this conversation, without blocking the event loop."""
-        conversation = self._conversation
+        conversation = self._talk
         conversation.abandon()
         await conversation.lock.aacquire()
         try:
@@ -119,8 +141,14 @@ class Conversations:
         await asyncio.wrap_future(workers.submit_or_run(self._delete_log_rows, "log"))
 
     def _delete_log_rows(self) -> None:
-        if self._log is not None and self._conversation.key:
-            self._log.delete(self._conversation.key, self._settings.cache.namespace)
+        if self._log is not None:
+            self._log.delete(self._talk.key, self._talk.tenants.log)
+
+    def feedback(self, turn_id: str, *, good: bool, note: str = "") -> None:
+        """Put a user's thumbs up or down for a turn into the rewrite log; ConfigurationError if the log is off."""
+        if self._log is None:
+            raise ConfigurationError("feedback needs the rewrite log: settings log.enabled = true.")
+        self._log.feedback(turn_id, good=good, note=note)
 
     def __copy__(self: Self) -> Self:
         """Return another engine object for the same conversation."""

@@ -164,7 +164,7 @@ def test_chat_condense_llm_rewrites_and_llm_answers(make_engine: Make, llm: Scri
     assert [kind for kind, _ in llm.calls] == ["answer"]
 
 
-def test_chat_history_none_is_the_memory_empty_is_none_and_a_list_is_this_turn_only(
+def test_chat_history_none_is_the_memory_and_a_list_that_the_caller_keeps_stores_nothing(
     make_engine: Make, llm: ScriptedLLM, mode: Mode
 ) -> None:
     engine = make_engine()
@@ -178,11 +178,8 @@ def test_chat_history_none_is_the_memory_empty_is_none_and_a_list_is_this_turn_o
     prompt = next(p for kind, p in reversed(llm.calls) if kind == "rewrite")
     assert "T-10" in prompt
     assert "Tell me about the GTE-3000" not in prompt
-    assert [text for role, text in said(engine) if role == "user"] == [
-        "Tell me about the GTE-3000",
-        "and its price?",
-        "and its warranty?",
-    ]
+    assert said(engine) == [(message.role.value, message.content) for message in FIRST_ROUND]
+    assert engine.history_with_queries()[-1].query is None
     mode.ask(engine, "and its price?", None)
     prompt = next(p for kind, p in reversed(llm.calls) if kind == "rewrite")
     assert "Tell me about the GTE-3000" in prompt

@@ -194,7 +194,7 @@ def test_turns_with_a_history_given_run_at_the_same_time(make_engine: Make) -> N
 
     asyncio.run(both())
     assert llm is not waiting
-    assert [role for role, _ in said(engine)] == ["user", "assistant"] * 2
+    assert waiting.count("answer") == 2
 
 
 def test_cancelled_turn_leaves_history_and_lock_free(make_engine: Make) -> None:

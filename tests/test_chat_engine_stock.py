@@ -188,6 +188,7 @@ def test_stock_settings_deviate_where_documented(mode: Mode) -> None:
     engine = CondensePlusChatEngine.from_defaults(query_engine, llm=llm, **stock_settings())
     mode.ask(engine, CONVERSATION[0])
     assert mode.ask(engine, CONVERSATION[1], []).query == CONVERSATION[1]  # [] is no history
+    assert len(said(engine)) == 4  # stored, as the stock engine stores it
     with pytest.raises(ValueError, match="blank"):
         mode.ask(engine, " ")
 

@@ -47,6 +47,7 @@ class RollingSummaryBlock(BaseMemoryBlock[str]):
     min_chars: int = Field(200, ge=0, description="Do not refresh for fewer new characters than this.")
     max_chars: int = Field(1200, ge=100, description="Longest summary in characters.")
     clock: Callable[[], float] = Field(default=time.time, exclude=True, description="Wall-clock seconds.")
+    scope: str | None = Field(None, exclude=True, description="Tells equal sessions of different chat stores apart.")
 
     async def arefresh(self, memory: Memory, lock: TurnLock) -> bool:
         """Bring the summary up to date if it is due; return True if it changed.
@@ -66,11 +67,15 @@ class RollingSummaryBlock(BaseMemoryBlock[str]):
 
     async def astate(self, session_id: str) -> SummaryState:
         """Return the stored summary of a session."""
-        return SummaryState.from_dict(await self.store.aget(session_id, SUMMARIES))
+        return SummaryState.from_dict(await self.store.aget(self._key(session_id), SUMMARIES))
 
     async def adelete(self, session_id: str) -> None:
         """Forget the summary of a session."""
-        await self.store.adelete(session_id, SUMMARIES)
+        await self.store.adelete(self._key(session_id), SUMMARIES)
+
+    def delete(self, session_id: str) -> None:
+        """Forget the summary of a session."""
+        self.store.delete(self._key(session_id), SUMMARIES)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:  # noqa: ARG002
         """Return the summary of the session that the memory names."""
@@ -114,6 +119,7 @@ class RollingSummaryBlock(BaseMemoryBlock[str]):
 
     async def _ask(self, messages: list[ChatMessage]) -> str:
         llm = self.llm()
+        messages = _compat.messages_for(llm, messages)
         if _compat.blocks_event_loop(llm):
             response = await asyncio.wrap_future(workers.submit(lambda: llm.chat(messages), "summary"))
         else:
@@ -127,8 +133,11 @@ class RollingSummaryBlock(BaseMemoryBlock[str]):
         if archived < state.n_messages:
             await store.archive_oldest_messages(session, state.n_messages - archived)
 
+    def _key(self, session_id: str) -> str:
+        return f"{session_id}#{self.scope}" if self.scope else session_id
+
     async def _store(self, session: str, state: SummaryState) -> None:
-        await self.store.aput(session, {**asdict(state), "names": list(state.names)}, SUMMARIES)
+        await self.store.aput(self._key(session), {**asdict(state), "names": list(state.names)}, SUMMARIES)
 
 
 @asynccontextmanager

@@ -32,14 +32,14 @@ class AfterTurn:
 
     def __call__(self, trace: CondenseTrace, conversation: Conversation) -> None:
         """Take note of a turn."""
-        self.log.write(trace, conversation.key, self.pipeline.settings.cache.namespace)
+        self.log.write(trace, conversation.key, conversation.tenants.log)
         if trace.window and not trace.decision.rewrite and self.chance() < self.shadow_rate:
             try:
-                workers.spawn(lambda: self._shadow(trace, conversation.key), "shadow")
+                workers.spawn(lambda: self._shadow(trace, conversation), "shadow")
             except (workers.WorkersExhaustedError, RuntimeError):  # the turn is stored, and must not fail any more
                 logger.debug("No shadow rewrite: too many calls are running")
 
-    def _shadow(self, trace: CondenseTrace, key: str) -> None:
+    def _shadow(self, trace: CondenseTrace, conversation: Conversation) -> None:
         finder = Finder(self.pipeline, trace.turn_id, TurnOptions(rewrite=True), retriever=None, keep=False)
         try:
             found = drive(finder.run(trace.message, _messages(trace.window)))
@@ -55,7 +55,7 @@ class AfterTurn:
             plan=found.plan,
             timings=found.timings,
         )
-        self.log.write(shadow, key, self.pipeline.settings.cache.namespace, kind="shadow")
+        self.log.write(shadow, conversation.key, conversation.tenants.log, kind="shadow")
 
 
 def _messages(window: HistoryWindow) -> list[ChatMessage]:

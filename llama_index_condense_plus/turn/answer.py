@@ -121,7 +121,8 @@ class PrefixedPromptTemplate(BasePromptTemplate):  # type: ignore[no-redef]  # i
 
     def format_messages(self, llm: BaseLLM | None = None, **kwargs: Any) -> list[ChatMessage]:
         """Return the prompt as chat messages, all system text in one message at the top."""
-        return _systems_first([*self.before, *self.inner.format_messages(llm=llm, **kwargs)])
+        messages = [*self.before, *self.inner.format_messages(llm=llm, **kwargs)]
+        return _compat.messages_for(llm, _systems_first(messages))
 
     def get_template(self, llm: BaseLLM | None = None) -> str:
         """Return the template's text."""
@@ -164,7 +165,7 @@ class TurnSynthesis:
 
     def _ready(self) -> BaseSynthesizer:
         synthesizer = _compat.synthesizer_for_turn(self.synthesizer, streaming=self.streaming)
-        if self.before:
+        if self.before or _compat.lacks_system_role(synthesizer._llm):
             _compat.wrap_prompts(synthesizer, lambda prompt: PrefixedPromptTemplate.around(prompt, self.before))
         return synthesizer
 

@@ -8,6 +8,9 @@ import logging
 from dataclasses import replace
 from typing import Any, cast
 
+from llama_index.core.llms.llm import LLM
+
+from llama_index_condense_plus import _compat
 from llama_index_condense_plus.operations import Flow, Operation, Predict, Prediction, Race, RuleOutcome, delegate
 from llama_index_condense_plus.protocols import Rewriter
 from llama_index_condense_plus.rewriting.cache import cache_key
@@ -168,7 +171,7 @@ class RewriteChain:
         llm = first.llm or pipeline.condense_llm()
         self._prompt_hash = predict_hash(first)
         if pipeline.cache is not None:
-            self._cache_key = cache_key(self._prompt_hash, llm.metadata.model_name, pipeline.settings)
+            self._cache_key = self._key_of(predict, llm)
             cached = yield from self._look_up(self._cache_key)
             if cached is None and self._keep:
                 cached = yield from self._share(self._cache_key)
@@ -201,6 +204,13 @@ class RewriteChain:
             return None
         self._pipeline.cache_breaker.record_success()
         return cast("str | None", cached)
+
+    def _key_of(self, predict: Predict | Race, default: LLM) -> str:
+        predicts = predict.predicts if isinstance(predict, Race) else (predict,)
+        models = " ".join(_compat.identity_of(one.llm or default) for one in predicts)
+        settings = self._pipeline.settings
+        tenant = f"{settings.cache.namespace}/{self._request.extra.get('tenant', '')}"
+        return cache_key(self._prompt_hash, models, settings, tenant)
 
     def _share(self, key: str) -> Flow[str | None]:
         """Wait for the same call of another turn; None: there is none, or it brought nothing."""

@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
 
-from llama_index_condense_plus import _compat
+from llama_index_condense_plus._compat import memories
 from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.turn.lock import running_loop
 from llama_index_condense_plus.turn.operations import TurnOperation, beside_loop, to_its_end
@@ -45,14 +45,16 @@ class Keeps(Protocol):
 class Commit:
     """The right to write one turn; it holds the conversation's lock until the turn is written or given up."""
 
-    def __init__(self, memory: BaseMemory, lock: TurnLock, message: str) -> None:
+    def __init__(self, memory: BaseMemory, lock: TurnLock, message: str, *, stores: bool = True) -> None:
         """Prepare to write a turn.
 
         Args:
             memory: where to.
             lock: the conversation's lock.
             message: the user's words.
+            stores: False: nothing is written.
         """
+        self._stores = stores
         self._memory = memory
         self._lock = lock
         self._user = ChatMessage(role=MessageRole.USER, content=message)
@@ -90,6 +92,8 @@ class Commit:
         if not self._begin():
             return
         try:
+            if not self._stores:
+                return
             if not self.holds_lock:
                 self._lock.acquire()
                 self.holds_lock = True
@@ -104,12 +108,14 @@ class Commit:
         if not self._begin():
             return
         try:
+            if not self._stores:
+                return
             if not self.holds_lock:
                 await self._lock.aacquire()
                 self.holds_lock = True
             await self._lock.aconfirm()
             pair = [self._user, answer]
-            in_threads = _compat.is_in_threads(self._memory)
+            in_threads = memories.is_in_threads(self._memory)
             await to_its_end(beside_loop(lambda: self._store(pair)) if in_threads else self._astore(pair))
         finally:
             self._close()
@@ -141,7 +147,9 @@ class Commit:
             self._lock.release()
 
     def _follow(self, *, on_loop: bool) -> None:
-        if self.keeper and self._stored and not self._wiped:  # stored, even if the caller was cancelled meanwhile
+        if (
+            self.keeper and (self._stored or not self._stores) and not self._wiped
+        ):  # stored, even if the caller was cancelled meanwhile
             self.keeper.follow(on_loop=on_loop)
 
     def _store(self, pair: list[ChatMessage]) -> None:

@@ -6,21 +6,20 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import BaseMemory
 from llama_index.core.storage.kvstore import SimpleKVStore
-from llama_index.core.vector_stores.types import MetadataFilters
 
 from llama_index_condense_plus.memory.records import ConversationRecords
-from llama_index_condense_plus.memory.summary import SUMMARIES, summary_block
+from llama_index_condense_plus.memory.summary import summary_block
 from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.commit import Commit
 from llama_index_condense_plus.turn.lock import ConversationLock
 from llama_index_condense_plus.turn.operations import TurnOperation, to_its_end
+from llama_index_condense_plus.turn.restriction import Restriction
 
 
 @dataclass
@@ -35,6 +34,8 @@ class ConversationState:
     """True: other processes have turns of this conversation too."""
     is_stored: bool = False
     """True: what is beside the messages outlives this process."""
+    memory: Callable[[], BaseMemory | None] = lambda: None
+    """Returns the memory it was made for while that lives."""
 
     def __post_init__(self) -> None:
         self._topic: str | None = None
@@ -46,6 +47,11 @@ class ConversationState:
     def records(self) -> ConversationRecords:
         """What is kept beside the messages."""
         return self.make_records()
+
+    def is_of_another(self, memory: BaseMemory) -> bool:
+        """Return True if it was made for another memory object."""
+        first = self.memory()
+        return first is not None and first is not memory
 
     @property
     def topic(self) -> str | None:
@@ -86,6 +92,17 @@ class ReadTopic(TurnOperation[None]):
         self.state.set_topic(await to_its_end(self.state.records.atopic()))
 
 
+class Tenants(NamedTuple):
+    """What tells equal keys of different chat stores, and of different namespaces, apart."""
+
+    beside: str = ""
+    """In stores and locks: never another chat store's."""
+    cache: str = ""
+    """In the rewrite cache: the same for all chat stores in this process's memory."""
+    log: str = ""
+    """In the rewrite log: found again after a restart."""
+
+
 @dataclass
 class Conversation:
     """The state of one conversation."""
@@ -94,12 +111,12 @@ class Conversation:
     """Holds the user's own words and the answers."""
     state: ConversationState = field(default_factory=ConversationState)
     """What every engine over this conversation shares."""
-    filters: MetadataFilters | None = None
-    """Metadata filters of every query."""
-    retriever: BaseRetriever | None = None
-    """A retriever in place of the query engine's own."""
+    restriction: Restriction = field(default_factory=Restriction)
+    """What every turn may search."""
     key: str = ""
-    """Identifies the conversation in logs and stores."""
+    """Identifies the conversation in its chat store."""
+    tenants: Tenants = field(default_factory=Tenants)
+    """Tell it from conversations of an equal key elsewhere."""
 
     def __post_init__(self) -> None:
         self._open: set[Commit] = set()
@@ -110,9 +127,14 @@ class Conversation:
         """Lets one turn run at a time."""
         return self.state.lock
 
-    def commit(self, message: str) -> Commit:
-        """Return the right to write a turn."""
-        commit = Commit(self.memory, self.lock, message)
+    def commit(self, message: str, *, stores: bool = True) -> Commit:
+        """Return the right to write a turn.
+
+        Args:
+            message: the user's words.
+            stores: False: the caller keeps the history, and nothing is written.
+        """
+        commit = Commit(self.memory, self.lock, message, stores=stores)
         commit.on_closed = self._forget
         with self._mutex:
             self._open.add(commit)
@@ -126,7 +148,7 @@ class Conversation:
         self.state.set_topic(None)
         block = summary_block(self.memory)
         if block is not None:
-            block.store.delete(self.key, SUMMARIES)
+            block.delete(self.key)
 
     async def areset(self) -> None:
         """Empty the conversation without blocking the event loop."""
@@ -136,7 +158,7 @@ class Conversation:
         self.state.set_topic(None)
         block = summary_block(self.memory)
         if block is not None:
-            await block.store.adelete(self.key, SUMMARIES)
+            await block.adelete(self.key)
 
     def abandon(self) -> None:
         """Give up every turn that is not written yet."""
@@ -158,10 +180,18 @@ class TurnOptions:
     """None: the gate decides; False: never; True: always; a text: search this."""
     settings: CondensePlusSettings | None = None
     """Other settings."""
-    filters: MetadataFilters | None = None
-    """Metadata filters of every query."""
-    retriever: BaseRetriever | None = None
-    """A retriever in place of the query engine's own."""
+    restriction: Restriction = field(default_factory=Restriction)
+    """What the turn may search."""
+    tenant: str = ""
+    """Whose rewrites are cached together."""
+
+    def within(self, outer: TurnOptions) -> TurnOptions:
+        """Return both options as one: the inner ones win, restrictions add up."""
+        return TurnOptions(
+            outer.rewrite if self.rewrite is None else self.rewrite,
+            self.settings or outer.settings,
+            self.restriction.within(outer.restriction),
+        )
 
 
 @dataclass(frozen=True)

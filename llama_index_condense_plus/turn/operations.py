@@ -22,6 +22,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import BaseModel
 
 from llama_index_condense_plus import _compat, workers
+from llama_index_condense_plus._compat import memories
 from llama_index_condense_plus.operations import Operation
 from llama_index_condense_plus.protocols import RewriteCache, TurnLock
 from llama_index_condense_plus.retrieval.searching import aretrieve
@@ -112,7 +113,7 @@ class ReadHistory(TurnOperation[list[ChatMessage]]):
         return self.memory.get(input=self.message)
 
     async def arun(self) -> list[ChatMessage]:
-        if _compat.is_in_threads(self.memory):
+        if memories.is_in_threads(self.memory):
             return await to_its_end(beside_loop(self.run))
         return await to_its_end(self.memory.aget(input=self.message))
 
@@ -128,7 +129,7 @@ class ReadAll(TurnOperation[list[ChatMessage]]):
         return self.memory.get_all()
 
     async def arun(self) -> list[ChatMessage]:
-        if _compat.is_in_threads(self.memory):
+        if memories.is_in_threads(self.memory):
             return await to_its_end(beside_loop(self.run))
         return await to_its_end(self.memory.aget_all())
 
@@ -144,12 +145,12 @@ class Chat(TurnOperation[ChatResponse]):
     name: ClassVar[str] = "model call"
 
     def run(self) -> ChatResponse:
-        return self._model().chat(list(self.messages), **self.options)
+        return self._model().chat(_compat.messages_for(self.llm, self.messages), **self.options)
 
     async def arun(self) -> ChatResponse:
         if _compat.blocks_event_loop(self.llm):
             return await in_worker(self.run, self.name)
-        return await self._model().achat(list(self.messages), **self.options)
+        return await self._model().achat(_compat.messages_for(self.llm, self.messages), **self.options)
 
     def _model(self) -> LLM:
         return self.llm.as_structured_llm(self.output_cls) if self.output_cls else self.llm
@@ -302,11 +303,14 @@ class Converse(TurnOperation[Any]):
 
     def run(self) -> Response | StreamingResponse:
         if self.streaming:
-            return StreamingResponse(part.delta or "" for part in self.llm.stream_chat(list(self.messages)))
-        return Response(self.llm.chat(list(self.messages)).message.content)
+            return StreamingResponse(part.delta or "" for part in self.llm.stream_chat(self._fitting()))
+        return Response(self.llm.chat(self._fitting()).message.content)
 
     async def arun(self) -> Response | AsyncStreamingResponse:
         if self.streaming:
-            parts = await self.llm.astream_chat(list(self.messages))
+            parts = await self.llm.astream_chat(self._fitting())
             return AsyncStreamingResponse(part.delta or "" async for part in parts)
-        return Response((await self.llm.achat(list(self.messages))).message.content)
+        return Response((await self.llm.achat(self._fitting())).message.content)
+
+    def _fitting(self) -> list[ChatMessage]:
+        return _compat.messages_for(self.llm, self.messages)

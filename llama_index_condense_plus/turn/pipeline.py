@@ -99,9 +99,9 @@ class Components:
                 raise ConfigurationError(f"Unknown argument {name}. {hint}")
         return cls(**arguments)
 
-    def with_prompt(self, prompt: BasePromptTemplate) -> Components:
-        """Return the components with a condense prompt of the user's own."""
-        return replace(self, condense_question_prompt=prompt)
+    def with_prompt(self, prompt: BasePromptTemplate | None) -> Components:
+        """Return the components with a condense prompt of the user's own, if there is one."""
+        return self if prompt is None else replace(self, condense_question_prompt=prompt)
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,10 @@ class Finder:
         if wanted is not None:
             return TriggerDecision(wanted is True and bool(window), TriggerReason.FORCED, language)
         try:
-            return self.pipeline.trigger.decide(message, window)
+            decision: Any = self.pipeline.trigger.decide(message, window)
+            if not isinstance(decision, TriggerDecision):
+                raise TypeError(type(decision).__name__)
+            return decision
         except Exception as error:  # noqa: BLE001 - a gate of the user's own must not end the turn
             self.warnings.append(f"trigger failed: {type(error).__name__}")
             return TriggerDecision(bool(window), TriggerReason.UNKNOWN_LANGUAGE, language)
@@ -163,7 +166,9 @@ class Finder:
             searched = in_script(query, own.script)
             self.prefetched[searched] = yield Start(Retrieve(retriever, QueryBundle(searched)))
         self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
-        request = RewriteRequest(message, window, decision, extra={"chat_history": list(history)})
+        request = RewriteRequest(
+            message, window, decision, extra={"chat_history": list(history), "tenant": self.options.tenant}
+        )
         return (yield from RewriteChain(pipeline, request, keep=self.keep).run())
 
     def _wants_prefetch(self, message: str, decision: TriggerDecision) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -80,8 +80,8 @@ class Turn:
 
     def __post_init__(self) -> None:
         self.turn_id = uuid.uuid4().hex
-        options, conversation = self.request.options, self.conversation
-        self._restriction = (options.retriever or conversation.retriever, options.filters or conversation.filters)
+        restriction = self.request.options.restriction.within(self.conversation.restriction)
+        self._retrievers = restriction.retrievers(self.service.query_engine, self.service.retrievers)
 
     def run(self) -> Flow[ChatResponse]:
         """Answer the message and store both; the history is as it was if anything fails."""
@@ -94,7 +94,8 @@ class Turn:
         try:
             if not explicit:
                 yield Acquire(lock)
-            commit = self.conversation.commit(self.request.message)
+            stores = not explicit or self.pipeline.is_stock
+            commit = self.conversation.commit(self.request.message, stores=stores)
             commit.holds_lock = not explicit
             message, history = yield from self._read(commit)
             finder = self._finder()
@@ -115,7 +116,7 @@ class Turn:
         history = (yield ReadHistory(self.conversation.memory, message)) if given is None else checked_history(given)
         finder = self._finder(keep=False)
         found = yield from finder.run(message, history, (yield from self._topic_start(history)))
-        if not self._plans():
+        if not self._retrievers:
             return self._trace(found, None, "", ())
         search = self._search(found)
         try:
@@ -148,20 +149,12 @@ class Turn:
         return topic_start(history, state.topic)
 
     def _finder(self, *, keep: bool = True) -> Finder:
-        retriever = self._retriever() if self._plans() and not self.service.retrievers else None
-        return Finder(self.pipeline, self.turn_id, self.request.options, retriever, keep=keep)
-
-    def _plans(self) -> bool:
-        return bool(_compat.has_retriever(self.service.query_engine))
-
-    def _retriever(self) -> BaseRetriever:
-        own, filters = self._restriction
-        retriever = own or _compat.retriever_of(self.service.query_engine)
-        return _compat.with_filters(retriever, filters) if filters is not None else retriever
+        only = next(iter(self._retrievers.values())) if len(self._retrievers) == 1 else None
+        options = replace(self.request.options, tenant=self.conversation.tenants.cache)
+        return Finder(self.pipeline, self.turn_id, options, only, keep=keep)
 
     def _search(self, found: Found) -> TurnSearch:
-        retrievers = self.service.retrievers or {"": self._retriever()}
-        return TurnSearch(self.service.query_engine, retrievers, self.pipeline.settings, found)
+        return TurnSearch(self.service.query_engine, self._retrievers, self.pipeline.settings, found)
 
     def _before(self, found: Found) -> list[ChatMessage]:
         answer = self.pipeline.settings.answer
@@ -183,7 +176,7 @@ class Turn:
         self._progress("searching")
         search: TurnSearch | None = None
         engine: BaseQueryEngine = self.service.query_engine
-        if self._plans():
+        if self._retrievers:
             search = self._search(found)
             engine = search.engine(
                 asked,

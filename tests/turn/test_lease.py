@@ -97,7 +97,8 @@ async def test_turn_that_lost_its_lease_is_not_stored(make_locks):
     lost = []
 
     def answer(messages):
-        lost.append(locks.store.drop("c", locks("c")._token))
+        lock = engine._conversation.lock
+        lost.append(locks.store.drop(lock.key, lock._token))
         return "the answer"
 
     llm = ScriptedLLM(answer=answer)

@@ -7,7 +7,8 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 
-from llama_index_condense_plus import CondensePlusChatEngine, ConversationBusyError, _compat
+from llama_index_condense_plus import CondensePlusChatEngine, ConversationBusyError
+from llama_index_condense_plus._compat import memories
 from llama_index_condense_plus.turn.lock import ConversationLock
 from tests.fakes import ScriptedLLM, query_engine
 
@@ -47,14 +48,14 @@ def test_synchronous_conversations_over_one_store_in_memory_lose_nothing():
 
 async def test_shared_store_keeps_what_the_memory_held_and_shows_the_original_what_is_added():
     store = SQLAlchemyChatStore(table_name="chats")
-    memories = [Memory(session_id="a", sql_store=store, token_limit=1000) for _ in range(2)]
-    await memories[0].aput(ChatMessage(role="user", content="before"))
-    for memory in memories:
-        _compat.share_chat_store(memory, ConversationLock)
-    assert memories[0].sql_store is memories[1].sql_store
-    await memories[1].aput(ChatMessage(role="assistant", content="after"))
+    both = [Memory(session_id="a", sql_store=store, token_limit=1000) for _ in range(2)]
+    await both[0].aput(ChatMessage(role="user", content="before"))
+    for memory in both:
+        memories.share_chat_store(memory, ConversationLock)
+    assert both[0].sql_store is both[1].sql_store
+    await both[1].aput(ChatMessage(role="assistant", content="after"))
     assert [m.content for m in await store.get_messages("a")] == ["before", "after"]
-    assert [m.content for m in await memories[0].aget_all()] == ["before", "after"]
+    assert [m.content for m in await both[0].aget_all()] == ["before", "after"]
 
 
 async def test_original_of_an_untouched_store_in_memory_sees_what_is_added():
@@ -67,7 +68,7 @@ async def test_original_of_an_untouched_store_in_memory_sees_what_is_added():
 async def test_shared_store_makes_its_table_again_after_a_failed_first_time(tmp_path):
     folder = tmp_path / "later"
     memory = Memory.from_defaults(session_id="a", async_database_uri=f"sqlite+aiosqlite:///{folder}/chat.db")
-    _compat.share_chat_store(memory, ConversationLock)
+    memories.share_chat_store(memory, ConversationLock)
     with pytest.raises(Exception, match="unable to open"):
         await memory.aget_all()
     folder.mkdir()
@@ -76,10 +77,10 @@ async def test_shared_store_makes_its_table_again_after_a_failed_first_time(tmp_
 
 
 async def test_shared_store_tells_of_an_operation_that_never_gets_its_turn(monkeypatch):
-    monkeypatch.setattr(_compat, "STORE_WAIT_S", 0.01)
+    monkeypatch.setattr(memories, "STORE_WAIT_S", 0.01)
     memory = Memory.from_defaults(session_id="a")
     lock = ConversationLock()
-    _compat.share_chat_store(memory, lambda: lock)
+    memories.share_chat_store(memory, lambda: lock)
     await lock.aacquire()
     with pytest.raises(ConversationBusyError, match="busy"):
         await memory.aget_all()

@@ -1,39 +1,32 @@
-"""The only file that touches LlamaIndex's private attributes."""
+"""The only folder that touches LlamaIndex's private attributes; here: query engines, retrievers and models."""
 
 from __future__ import annotations
 
-import asyncio
 import copy
+import hashlib
+import json
 import warnings
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Protocol, cast
-from weakref import WeakValueDictionary
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.llm import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
-from llama_index.core.memory import BaseMemory
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine, TransformQueryEngine
 from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer
 from llama_index.core.settings import Settings
-from llama_index.core.storage.chat_store import SimpleChatStore
-from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
+from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
-from pydantic import PrivateAttr
-from sqlalchemy import MetaData, make_url
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
-from sqlalchemy.orm import sessionmaker
 
-from llama_index_condense_plus.errors import ConfigurationError, ConversationBusyError
-from llama_index_condense_plus.protocols import TurnLock
+from llama_index_condense_plus.errors import ConfigurationError
 
 TESTED_VERSIONS = "0.14.5 to 0.14.25"
 """llama-index-core versions that the test suite ran with."""
@@ -161,6 +154,29 @@ def blocks_event_loop(llm: LLM) -> bool:
     return isinstance(llm, CustomLLM) and type(llm).achat is CustomLLM.achat
 
 
+def lacks_system_role(llm: object) -> bool:
+    """Return True if a model says that it takes no system messages."""
+    return isinstance(llm, LLM) and llm.metadata.system_role != MessageRole.SYSTEM
+
+
+def messages_for(llm: object, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return messages as a model takes them: without a system role, its words go to the user, and roles alternate."""
+    if not isinstance(llm, LLM) or not lacks_system_role(llm):
+        return list(messages)
+    fitting: list[ChatMessage] = []
+    for message in messages:
+        is_system = message.role in {MessageRole.SYSTEM, MessageRole.DEVELOPER}
+        role = llm.metadata.system_role if is_system else message.role
+        if fitting and fitting[-1].role == role and role in {MessageRole.USER, MessageRole.ASSISTANT}:
+            both = [block for one in (fitting.pop(), message) for block in one.blocks]
+            is_text = all(isinstance(block, TextBlock) for block in both)
+            words = "\n\n".join(block.text for block in both if isinstance(block, TextBlock))
+            fitting.append(ChatMessage(role=role, content=words) if is_text else ChatMessage(role=role, blocks=both))
+        elif fitting or role != MessageRole.ASSISTANT:
+            fitting.append(message.model_copy(update={"role": role}))
+    return fitting
+
+
 def forget_events(retriever: BaseRetriever) -> None:
     """Empty what a retriever's own callback manager noted, if nobody listens.
 
@@ -172,21 +188,51 @@ def forget_events(retriever: BaseRetriever) -> None:
         manager._trace_map.clear()
 
 
+def filters_of(retriever: BaseRetriever) -> MetadataFilters | None:
+    """Return the metadata filters that a retriever has already."""
+    return getattr(retriever, "_filters", None)
+
+
 def with_filters(retriever: BaseRetriever, filters: MetadataFilters) -> BaseRetriever:
-    """Return a copy of a retriever that also obeys metadata filters.
+    """Return a copy of a retriever that obeys metadata filters, in place of its own.
 
     Raises:
-        ConfigurationError: the retriever takes no filters.
+        ConfigurationError: the retriever, or its store, cannot apply them.
     """
+    store = getattr(retriever, "_vector_store", None)
     if not hasattr(retriever, "_filters"):
         raise ConfigurationError(
-            f"filters: {type(retriever).__name__} takes no metadata filters. Give a retriever of your own with "
-            "retriever=… in place of filters=…."
+            f"filters: {type(retriever).__name__} takes no metadata filters. Give a retriever that does, such as "
+            "index.as_retriever(), or one of your own that searches only what may be found: retriever=…."
+        )
+    if isinstance(store, SimpleVectorStore) and any(isinstance(part, MetadataFilters) for part in filters.filters):
+        raise ConfigurationError(
+            f"filters: {type(store).__name__} takes no filters inside filters. Give conditions that all have to hold, "
+            "alternatives as one filter with FilterOperator.IN, or another vector store."
         )
     clone = cast("Any", copy.copy(retriever))
-    own = clone._filters
-    clone._filters = MetadataFilters(filters=[own, filters]) if own else filters
+    clone._filters = filters
     return cast("BaseRetriever", clone)
+
+
+def identity_of(llm: LLM) -> str:
+    """Return a hash of all that tells one model from another: class, name, server, account, prompts, options."""
+    told = {name: plain(getattr(llm, name, None)) for name in type(llm).model_fields if name != "callback_manager"}
+    words = json.dumps([f"{type(llm).__module__}.{type(llm).__qualname__}", llm.metadata.model_name, told])
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """Return what of a value is the same in every process."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in sorted(value.items(), key=lambda item: str(item[0]))}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if isinstance(value, BasePromptTemplate):
+        return value.get_template()
+    return type(value).__qualname__
 
 
 def embed_model_of(retriever: BaseRetriever) -> BaseEmbedding | None:
@@ -219,132 +265,3 @@ def lacks_async_client(retriever: BaseRetriever) -> bool:
         return False
     store = retriever._vector_store
     return getattr(store, "_aclient", store) is None
-
-
-def memory_for_key(memory: BaseMemory, key: str) -> BaseMemory:
-    """Return a memory like another one, over the same store, for another conversation.
-
-    Raises:
-        ConfigurationError: this kind of memory has no key.
-    """
-    for name in ("session_id", "chat_store_key"):
-        if hasattr(memory, name):
-            return memory.model_copy(update={name: key})
-    raise ConfigurationError(
-        f"for_conversation: {type(memory).__name__} has no chat store key; give the other conversation's memory itself."
-    )
-
-
-def is_in_threads(memory: BaseMemory) -> bool:
-    """Return True if the asynchronous side of one of LlamaIndex's own memories is the blocking one in threads."""
-    if not type(memory).__module__.startswith("llama_index."):
-        return False
-    store = getattr(memory, "chat_store", None)
-    return isinstance(store, SimpleChatStore) or type(memory).aget is BaseMemory.aget
-
-
-def chat_store_of(memory: BaseMemory) -> Any:
-    """Return the store behind a memory, if it has one."""
-    return getattr(memory, "sql_store", None) or getattr(memory, "chat_store", None)
-
-
-def key_of(memory: BaseMemory) -> str:
-    """Return the key of a memory's conversation in its store; empty if it has none."""
-    return str(getattr(memory, "session_id", None) or getattr(memory, "chat_store_key", None) or "")
-
-
-def is_durable(chat_store: Any) -> bool:
-    """Return True if a chat store is a SQL database that outlives the process."""
-    if not isinstance(chat_store, SQLAlchemyChatStore):
-        return False
-    engine = chat_store._async_engine
-    url = engine.url if engine is not None else make_url(chat_store.async_database_uri)
-    return url.get_backend_name() != "sqlite" or url.database not in {None, "", ":memory:"}
-
-
-async def engine_of(chat_store: SQLAlchemyChatStore) -> AsyncEngine:
-    """Return the database engine of a SQL chat store, connected on first use."""
-    engine, _ = await chat_store._setup_connections()
-    return engine
-
-
-STORE_WAIT_S = 120.0
-"""How long an operation on a store in memory waits for those before it, in seconds."""
-_shared_stores: WeakValueDictionary[int, SharedChatStore] = WeakValueDictionary()
-
-
-class SharedChatStore(SQLAlchemyChatStore):
-    """A SQL chat store that several conversations of a process use at once.
-
-    Core's own makes its table anew for each of several first operations, and they fail. On the database in memory,
-    all sessions share one connection: the end of one rolls back what another has not committed yet.
-    """
-
-    _lock: Any = PrivateAttr()
-    _is_ready: bool = PrivateAttr(default=False)
-    _original: Any = PrivateAttr()
-
-    @classmethod
-    def of(cls, store: SQLAlchemyChatStore, lock: TurnLock) -> SharedChatStore:
-        """Return a store over the same database; what it holds stays there, and the original sees what is added."""
-        in_memory = not is_durable(store)
-        if in_memory and store._async_engine is None:
-            store._async_engine = create_async_engine(store.async_database_uri)
-            store._async_session_factory = sessionmaker(  # type: ignore[call-overload]
-                bind=store._async_engine, expire_on_commit=False, class_=AsyncSession
-            )
-        shared = cls(  # type: ignore[call-arg]
-            store.table_name,
-            store.async_database_uri,
-            store._async_engine,
-            store._db_data,
-            store.db_schema,
-        )
-        shared._async_session_factory = store._async_session_factory
-        if store._table is not None:
-            shared._metadata, shared._table, shared._is_ready = store._metadata, store._table, True
-        shared._lock, shared._original = lock, store
-        return shared
-
-    async def _initialize(self) -> Any:
-        """Return a factory of sessions, and the table."""
-        if not self._is_ready:
-            async with _in_turn(self._lock):
-                if not self._is_ready:
-                    try:
-                        await super()._initialize()
-                    except BaseException:  # the table may not be there: next time, make it again
-                        self._table, self._metadata = None, MetaData()
-                        raise
-                    self._is_ready = True
-        return (self._async_session_factory if is_durable(self) else self._one_at_a_time), self._table
-
-    @asynccontextmanager
-    async def _one_at_a_time(self) -> AsyncIterator[AsyncSession]:
-        async with _in_turn(self._lock), cast("Any", self._async_session_factory)() as session:
-            yield session
-
-
-def share_chat_store(memory: Any, make_lock: Callable[[], TurnLock]) -> None:
-    """Give a ``Memory`` over core's SQL chat store one that several conversations can use at once."""
-    store = getattr(memory, "sql_store", None)
-    if type(store) is SQLAlchemyChatStore:
-        shared = _shared_stores.get(id(store))
-        if shared is None:
-            shared = _shared_stores[id(store)] = SharedChatStore.of(store, make_lock())
-        memory.sql_store = shared
-
-
-@asynccontextmanager
-async def _in_turn(lock: TurnLock) -> AsyncIterator[None]:
-    try:
-        await asyncio.wait_for(lock.aacquire(), STORE_WAIT_S)
-    except asyncio.TimeoutError:
-        raise ConversationBusyError(
-            f"The chat store has been busy for {STORE_WAIT_S:g} s. A blocking call on the event loop of an async turn "
-            "keeps that turn from ending; await achat() or astream_chat() instead."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
