@@ -313,6 +313,8 @@ class RankedList:
     """Name of the retriever, where there are several."""
     used: bool = True
     """False: prefetched, and dropped because the plan did not want it."""
+    blended: tuple[PlannedQuery, ...] = ()
+    """Queries whose vectors were searched with the query's own, in one search."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEng
 from llama_index.core.response_synthesizers import Accumulate, BaseSynthesizer
 from llama_index.core.settings import Settings
 from llama_index.core.vector_stores import SimpleVectorStore
-from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters
+from llama_index.core.vector_stores.types import BasePydanticVectorStore, MetadataFilters, VectorStoreQueryMode
 
 from llama_index_condense_plus.errors import ConfigurationError
 
@@ -242,6 +242,12 @@ def embed_model_of(retriever: BaseRetriever) -> BaseEmbedding | None:
     asked = getattr(retriever, "_needs_embedding", None)  # llama-index-core before 0.14.8 embeds for every mode
     embeds = asked() if asked is not None else retriever._vector_store.is_embedding_query
     return retriever._embed_model if embeds else None
+
+
+def searches_by_vector_alone(retriever: BaseRetriever) -> bool:
+    """Return True if all that a retriever searches by is its query's vector, not the words too as in hybrid search."""
+    alone = (VectorStoreQueryMode.DEFAULT, VectorStoreQueryMode.MMR)
+    return isinstance(retriever, VectorIndexRetriever) and retriever._vector_store_query_mode in alone
 
 
 def embeds_queries_as_texts(model: BaseEmbedding) -> bool:

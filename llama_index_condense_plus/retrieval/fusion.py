@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import itertools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
@@ -20,6 +19,12 @@ FOUND = 0.5
 """What being found at all counts against the spread of a list's scores: its last node is worth a third of its first."""
 DEPTH = 4
 """Nodes that all lists of a turn hold together, as a multiple of ``top_k``."""
+APART = 0.4
+"""Share of its weight that the original's list keeps where it has no passage in common with the rewrite's."""
+TOGETHER = 0.2
+"""Share of common passages from which on it has its full weight; ``benchmarks/retrieval.py`` sweeps both."""
+LARGEST = 1e100
+"""Scores beyond it are no scores."""
 PROVENANCE_KEY = "condense_plus_found_by"
 """Metadata key under which provenance is noted on request."""
 
@@ -36,26 +41,13 @@ class Found:
     """Rank in the list, from 1."""
     source: str = ""
     """The retriever's name, where there are several."""
+    blended: tuple[QueryRole, ...] = ()
+    """Roles of the queries whose vectors were part of the search."""
 
     def __str__(self) -> str:
-        """Return for example ``original#2`` or ``faq:original#2``."""
-        return f"{self.source}{':' if self.source else ''}{self.role.value}#{self.rank}"
-
-
-LARGEST = 1e100
-"""Scores beyond it are no scores, and their squares would overflow."""
-
-
-def usable_scores(nodes: Sequence[NodeWithScore]) -> list[float] | None:
-    """Return the scores of a list, or None if they cannot be compared: missing, no number, or rising with rank."""
-    scores = [node.score for node in nodes if node.score is not None and abs(node.score) < LARGEST]
-    if len(scores) < len(nodes) or any(later > earlier for earlier, later in itertools.pairwise(scores)):
-        return None
-    return scores
-
-
-def _by_rank(count: int) -> list[float]:
-    return [1.0 - rank / count for rank in range(count)]
+        """Return for example ``original#2``, ``faq:original#2`` or ``rewritten+original#1``."""
+        roles = "+".join(role.value for role in (self.role, *self.blended))
+        return f"{self.source}{':' if self.source else ''}{roles}#{self.rank}"
 
 
 def reciprocal_rank(lists: Sequence[RankedList], top_k: int, k: float = 60.0) -> list[NodeWithScore]:
@@ -64,17 +56,8 @@ def reciprocal_rank(lists: Sequence[RankedList], top_k: int, k: float = 60.0) ->
 
 
 def relative_score(lists: Sequence[RankedList], top_k: int) -> list[NodeWithScore]:
-    """Fuse by scores scaled to ⅓ … 1 within each list, 0 for a node it lacks; a list of unusable scores by rank.
-
-    Scaling to 0 … 1 would make a list's last node worth no more than one that was not found: on lists of 5 to 20 that
-    loses a third of what fusion gains.
-    """
+    """Fuse by scores scaled to ⅓ … 1 within each list, 0 for a node it lacks; a list of unusable scores by rank."""
     return _merged(lists, top_k, [_relative(ranked.nodes) for ranked in lists])
-
-
-def dist_based_score(lists: Sequence[RankedList], top_k: int) -> list[NodeWithScore]:
-    """Fuse by scores scaled so that mean − 3 standard deviations is 0 and mean + 3 is 1, within each list."""
-    return _merged(lists, top_k, [_dist_based(ranked.nodes) for ranked in lists])
 
 
 def max_score(lists: Sequence[RankedList], top_k: int) -> list[NodeWithScore]:
@@ -85,10 +68,22 @@ def max_score(lists: Sequence[RankedList], top_k: int) -> list[NodeWithScore]:
 FUSION_METHODS: dict[str, FusionFunction] = {
     "relative_score": relative_score,
     "reciprocal_rank": reciprocal_rank,
-    "dist_based_score": dist_based_score,
     "max_score": max_score,
 }
 """The fusion methods by name; add a function of your own to make its name valid in ``fusion.method``."""
+
+
+def fusion_method(settings: FusionSettings) -> FusionFunction:
+    """Return the fusion function that the settings name.
+
+    Raises:
+        ConfigurationError: there is none of this name.
+    """
+    if settings.method not in FUSION_METHODS:
+        raise ConfigurationError(f"Option fusion.method: {settings.method!r} is none of {', '.join(FUSION_METHODS)}.")
+    if settings.method == "reciprocal_rank":
+        return partial(reciprocal_rank, k=settings.rrf_k)
+    return FUSION_METHODS[settings.method]
 
 
 def fuse(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> list[NodeWithScore]:
@@ -116,21 +111,31 @@ def fuse(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> l
     else:
         fused = method(found, wanted) if found else []
     if settings.dedupe_text:
-        fused = _distinct_texts(fused)[:top_k]
+        texts = {node.node.get_content(MetadataMode.NONE).strip() or node.node_id: node for node in reversed(fused)}
+        kept = {id(node) for node in texts.values()}
+        fused = [node for node in fused if id(node) in kept][:top_k]
     return _with_provenance(fused, provenance(lists)) if settings.provenance_metadata else fused
 
 
-def fusion_method(settings: FusionSettings) -> FusionFunction:
-    """Return the fusion function that the settings name.
+def weighted_by_agreement(lists: Sequence[RankedList]) -> list[RankedList]:
+    """Return the lists with the weight of an original that stands behind a rewrite put down to what they share.
 
-    Raises:
-        ConfigurationError: there is none of this name.
+    Where the two find different passages one of them is mistaken, and it is more often the follow-up's own words.
+
+    Args:
+        lists: what the queries of one plan found.
     """
-    if settings.method not in FUSION_METHODS:
-        raise ConfigurationError(f"Option fusion.method: {settings.method!r} is none of {', '.join(FUSION_METHODS)}.")
-    if settings.method == "reciprocal_rank":
-        return partial(reciprocal_rank, k=settings.rrf_k)
-    return FUSION_METHODS[settings.method]
+    leads = {ranked.source: ranked for ranked in reversed(lists) if ranked.query.role is QueryRole.REWRITTEN}
+    seen, weighted = set[str](), []
+    for ranked in lists:
+        lead = leads.get(ranked.source)
+        if ranked.query.role is QueryRole.ORIGINAL and lead is not None and ranked.source in seen:
+            shared = min(1.0, _shared(lead, ranked) / TOGETHER)
+            weight = ranked.query.weight * (APART + (1 - APART) * shared)
+            ranked = replace(ranked, query=replace(ranked.query, weight=weight))  # noqa: PLW2901
+        seen.add(ranked.source)
+        weighted.append(ranked)
+    return weighted
 
 
 def candidates(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> int:
@@ -140,25 +145,24 @@ def candidates(lists: Sequence[RankedList], settings: FusionSettings, top_k: int
 
 
 def depth(top_k: int, n_queries: int) -> int:
-    """Return how many nodes each of a plan's queries asks for: fusion needs to see beyond ``top_k``.
-
-    Two lists of twice ``top_k`` hold no more than four times ``top_k`` nodes, and so do more lists of fewer.
-    """
+    """Return how many nodes each of a plan's queries asks for: fusion needs to see beyond ``top_k``."""
     return top_k if n_queries == 1 else max(top_k, min(2 * top_k, DEPTH * top_k // n_queries))
 
 
 def provenance(lists: Sequence[RankedList]) -> dict[str, tuple[Found, ...]]:
     """Return for each node id which lists it was found in, and at which ranks."""
-    places: dict[str, list[Found]] = {}
+    places: dict[str, dict[int, Found]] = {}
     for index, ranked in enumerate(lists):
-        if not ranked.used:
-            continue
-        seen: set[str] = set()
-        for rank, node in enumerate(ranked.nodes, 1):
-            if node.node_id not in seen:
-                seen.add(node.node_id)
-                places.setdefault(node.node_id, []).append(Found(index, ranked.query.role, rank, ranked.source))
-    return {node_id: tuple(found) for node_id, found in places.items()}
+        roles = tuple(query.role for query in ranked.blended)
+        for rank, node in enumerate(ranked.nodes if ranked.used else (), 1):
+            found = Found(index, ranked.query.role, rank, ranked.source, roles)
+            places.setdefault(node.node_id, {}).setdefault(index, found)
+    return {node_id: tuple(found.values()) for node_id, found in places.items()}
+
+
+def _shared(one: RankedList, other: RankedList) -> float:
+    first, second = ({node.node_id for node in ranked.nodes} for ranked in (one, other))
+    return len(first & second) / max(1, min(len(first), len(second)))
 
 
 def _merged(
@@ -184,22 +188,25 @@ def _merged(
     return [NodeWithScore(node=_copied(first[node_id]), score=best[node_id]) for node_id in order[:top_k]]
 
 
+def _by_rank(count: int) -> list[float]:
+    return [1.0 - rank / count for rank in range(count)]
+
+
+def _usable_scores(nodes: Sequence[NodeWithScore]) -> list[float] | None:
+    """Return a list's scores, or None if they cannot be compared: missing, no number, all equal or rising with rank."""
+    scores = [node.score for node in nodes if node.score is not None and abs(node.score) < LARGEST]
+    if len(scores) < len(nodes) or any(later > earlier for earlier, later in itertools.pairwise(scores)):
+        return None
+    return scores if scores and scores[0] > scores[-1] else None
+
+
 def _relative(nodes: Sequence[NodeWithScore]) -> list[float]:
-    scores = usable_scores(nodes)
-    if scores is None or scores[0] == scores[-1]:
+    scores = _usable_scores(nodes)
+    if scores is None:
         return _by_rank(len(nodes))
     low, span = scores[-1], scores[0] - scores[-1]
+    # to 0 … 1, a list's last node would count no more than one it lacks, and a third of what fusion gains is lost
     return [((score - low) / span + FOUND) / (1 + FOUND) for score in scores]
-
-
-def _dist_based(nodes: Sequence[NodeWithScore]) -> list[float]:
-    scores = usable_scores(nodes) or [0.0]
-    mean = sum(scores) / len(scores)
-    spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
-    if spread == 0:
-        return _by_rank(len(nodes))
-    low = mean - 3 * spread
-    return [(score - low) / (6 * spread) for score in scores]
 
 
 def _copied(node: BaseNode) -> BaseNode:
@@ -207,13 +214,6 @@ def _copied(node: BaseNode) -> BaseNode:
     clone = copy.copy(node)
     vars(clone)["metadata"] = dict(node.metadata)  # as model_copy does: what was validated once is not validated again
     return clone
-
-
-def _distinct_texts(nodes: list[NodeWithScore]) -> list[NodeWithScore]:
-    kept: dict[str, NodeWithScore] = {}
-    for node in nodes:
-        kept.setdefault(node.node.get_content(MetadataMode.NONE).strip() or node.node_id, node)
-    return list(kept.values())
 
 
 def _with_provenance(nodes: Sequence[NodeWithScore], places: dict[str, tuple[Found, ...]]) -> list[NodeWithScore]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from pydantic import BaseModel, Field
 
-from llama_index_condense_plus.lexicons.patterns import regex
-from llama_index_condense_plus.lexicons.text import content_tokens, fold, has_han
+from llama_index_condense_plus.languages import detect_language, pack_of
+from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.operations import Flow, Predict, Prediction
 from llama_index_condense_plus.retrieval.plan import query_key
 from llama_index_condense_plus.rewriting.cleanup import safe_line
-from llama_index_condense_plus.settings.reading import shipped_table
 from llama_index_condense_plus.settings.sections import RewriteSettings
 
 OVER_GENERATE = 2
@@ -26,8 +25,8 @@ MAX_CHARS = 200
 """A longer line is an answer, not a query."""
 TEMPERATURE = 0.7
 """Rephrasings must differ; the rewrite itself is asked at 0."""
-_DIGITS = regex(r"\d+")
-_BULLET = regex(r"^\s*(?:[-*•]|\d+[.)、．])\s*")
+_DIGITS = re.compile(r"\d+")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)\u3001\uff0e])\s*")
 
 
 class Paraphrases(BaseModel):
@@ -44,12 +43,8 @@ def paraphrases(query: str, wanted: int, settings: RewriteSettings) -> Flow[tupl
         wanted: most rephrasings.
         settings: the ``rewrite`` section, for the deadline and the length.
     """
-    texts = _texts()["zh" if has_han(query) else "en"]
-    system = texts["system"].strip().format(n=wanted * OVER_GENERATE)
-    messages = (
-        ChatMessage(content=system, role=MessageRole.SYSTEM),
-        ChatMessage(content=texts["user"].format(query=query), role=MessageRole.USER),
-    )
+    system = pack_of(query).phrase("paraphrase").strip().format(n=wanted * OVER_GENERATE)
+    messages = (ChatMessage(system, role=MessageRole.SYSTEM), ChatMessage(query, role=MessageRole.USER))
     options = {"temperature": TEMPERATURE, "max_tokens": 2 * settings.max_tokens}
     try:
         predicted: Prediction = yield Predict(
@@ -57,8 +52,7 @@ def paraphrases(query: str, wanted: int, settings: RewriteSettings) -> Flow[tupl
         )
     except Exception:  # noqa: BLE001 - fails open: the plan is complete without variants
         return ()
-    usable = [text for text in _read(predicted.text) if _is_faithful(text, query)]
-    return tuple(select_diverse(query, usable, wanted))
+    return tuple(select_diverse(query, [text for text in _read(predicted.text) if _is_faithful(text, query)], wanted))
 
 
 def select_diverse(query: str, candidates: Sequence[str], wanted: int) -> list[str]:
@@ -77,20 +71,15 @@ def select_diverse(query: str, candidates: Sequence[str], wanted: int) -> list[s
     left = sorted(unique.values(), key=list(candidates).index)
     chosen: list[str] = []
     terms = {text: _terms(text) for text in (query, *left)}
+
+    def value(text: str) -> float:
+        nearest = max(_cosine(terms[text], terms[other]) for other in (query, *chosen))
+        return CLOSENESS * _cosine(terms[query], terms[text]) + 1 - nearest
+
     while left and len(chosen) < wanted:
-
-        def value(text: str) -> float:
-            nearest = max(_cosine(terms[text], terms[other]) for other in (query, *chosen))
-            return CLOSENESS * _cosine(terms[query], terms[text]) + 1 - nearest
-
-        best = max(left, key=value)
-        left.remove(best)
-        chosen.append(best)
+        chosen.append(max(left, key=value))
+        left.remove(chosen[-1])
     return chosen
-
-
-def _texts() -> Mapping[str, Any]:
-    return shipped_table("llama_index_condense_plus.retrieval", "paraphrases.toml")
 
 
 def _read(output: str) -> list[str]:
@@ -103,19 +92,19 @@ def _read(output: str) -> list[str]:
 
 
 def _is_faithful(text: str, query: str) -> bool:
-    """Return True if a rephrasing is a query about the same: no new number, a word in common, the same script."""
-    if not text or len(text) > MAX_CHARS or has_han(text) != has_han(query):
+    """Return True if a rephrasing is a query about the same: no new number, a word in common, the same language."""
+    if not text or len(text) > MAX_CHARS or detect_language(text) != detect_language(query):
         return False
     if set(_DIGITS.findall(fold(text))) - set(_DIGITS.findall(fold(query))):
         return False
-    words = set(content_tokens(query))
-    return not words or bool(words & set(content_tokens(text))) or _cosine(_terms(text), _terms(query)) > 0
+    return not pack_of(query).content_words(query) or _cosine(_terms(text), _terms(query)) > 0
 
 
 def _terms(text: str) -> Counter[str]:
-    folded = fold(text)
-    pairs = (folded[i : i + 2] for i in range(len(folded) - 1) if has_han(folded[i : i + 2]))
-    return Counter([*content_tokens(text), *pairs])
+    """Count words, and the pairs of characters where words are not written apart."""
+    pack, folded = pack_of(text), fold(text)
+    pairs = [] if pack.joiner else [folded[i : i + 2] for i in range(len(folded) - 1)]
+    return Counter([*pack.content_words(text), *pairs])
 
 
 def _cosine(one: Counter[str], other: Counter[str]) -> float:

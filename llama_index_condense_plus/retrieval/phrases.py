@@ -5,34 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from llama_index_condense_plus.lexicons.patterns import regex
-from llama_index_condense_plus.lexicons.text import content_tokens, tokenize
+from llama_index_condense_plus.languages import Token, pack_of
+from llama_index_condense_plus.languages.text import aligned
+from llama_index_condense_plus.retrieval.plan import NAME_KINDS, QUOTED
 from llama_index_condense_plus.settings.sections import SynonymRule
 
-_ZH_SIDES = r"(?P<a>[^，,。？?]+?)\s*(?:和|与|跟|及|vs\.?)\s*(?P<b>[^，,。？?的]+?)\s*(?:的\s*(?P<rest>[^，,。？?]+?))?"
-_ZH_ASKS = (
-    r"(?:相比|比起来|之间)?\s*[，,]?\s*的?(?:有(?:什么|啥|何|哪些)|存在(?:什么|哪些))?(?:区别|差别|不同|差异)(?:是什么|在哪里?|呢)?"
-    r"|[，,]?\s*(?:哪一?[个款种家部]|谁)(?:的)?[更最]?(?P<more>[^，,。？?]+)"
-)
-_EN_SIDE = r"[\w.+#/-]+(?: [\w.+#/-]+){0,4}?"
-_EN_REST = r"(?P<rest>(?: in| of| on| for| when| by|:|,) [^?.]+)?"
-_COMPARISONS = tuple(
-    regex(source, re.IGNORECASE)
-    for source in (
-        rf"(?:比较|对比)(?:一下|下)?\s*{_ZH_SIDES}[。？?]*$",
-        rf"^(?:请问)?{_ZH_SIDES}\s*(?:{_ZH_ASKS})[。？?]*$",
-        rf"\bdifferences? between (?:the )?(?P<a>{_EN_SIDE}) and (?:the )?(?P<b>{_EN_SIDE}){_EN_REST}[?.]*$",
-        rf"\bcompare (?:the )?(?P<a>{_EN_SIDE}) (?:and|with|to|against) (?:the )?(?P<b>{_EN_SIDE}){_EN_REST}[?.]*$",
-        rf"(?:^|\b(?:is|are|for|of|on) )(?P<a>{_EN_SIDE}) (?:vs\.?|versus) (?P<b>{_EN_SIDE}){_EN_REST}[?.]*$",
-        rf"\bwhich (?:one )?is (?P<rest>\w+)[,:]? (?P<a>{_EN_SIDE}) or (?P<b>{_EN_SIDE})[?.]*$",
-        r"^(?P<a>[^，,。？?]+?)\s*vs\.?\s*(?P<b>[^，,。？?的]+)(?:的(?P<rest>[^。？?]+))?[。？?]*$",
-    )
-)
-_LEAD = regex(r"^(?:[:,]|in terms of|the|an?|of|in|on|for|when|by)\s+")
-_QUOTED = regex(r"[《「『“\"]([^》」』”\"]+)[》」』”\"]")
-_NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
-_QUANTITY_TAGS = ("m", "q", "t")
-_NOUN_TAGS = ("n", "j", "l", "i", "s", "b", "a", "vn", "eng")
+COMPARISONS = ("compare", "difference", "versus", "which_of")
+"""Names of a language's patterns of comparisons, with the groups ``a`` and ``b`` and perhaps ``rest`` and ``more``."""
+_RUNS = dict.fromkeys(NAME_KINDS, "name") | dict.fromkeys(("number", "time"), "quantity")
+_RUNS |= dict.fromkeys(("noun", "adjective", "word"), "noun")
 
 
 def synonym_variants(query: str, rules: Sequence[SynonymRule]) -> Iterator[str]:
@@ -69,22 +50,20 @@ def subquestions(query: str) -> list[str]:
         >>> subquestions("比较 GTE-2000 和 GTE-3000 的价格")
         ['GTE-2000 价格', 'GTE-3000 价格']
     """
-    text = query.strip()
-    for pattern in _COMPARISONS:
-        match = pattern.search(text)
+    text, pack = query.strip(), pack_of(query)
+    for name in COMPARISONS:
+        match = pack.pattern(name).search(aligned(text))
         if match is None:
             continue
-        parts = {name: _without_lead(words or "") for name, words in match.groupdict().items()}
-        rest = " ".join(filter(None, (parts.get("rest"), parts.get("more"))))
+        parts = {group: text[slice(*match.span(group))] if match[group] else "" for group in match.groupdict()}
+        rest = " ".join(filter(None, (_from_content(parts.get(group, "")) for group in ("rest", "more"))))
         return [f"{parts[side]} {rest}".strip() for side in ("a", "b")]
     return []
 
 
-def _without_lead(words: str) -> str:
-    stripped = words.strip()
-    while (shorter := _LEAD.sub("", stripped).strip()) != stripped:
-        stripped = shorter
-    return stripped
+def _from_content(words: str) -> str:
+    """Return the words from the first that says something on."""
+    return next((words[token.start :] for token in _tokens(words) if token.is_content), "").strip()
 
 
 def key_phrases(query: str) -> list[str]:
@@ -94,33 +73,20 @@ def key_phrases(query: str) -> list[str]:
         >>> key_phrases("张三第一季度的净利润是多少？")
         ['张三', '第一季度', '净利润']
     """
-    phrases = [match.group(1) for match in _QUOTED.finditer(query)]
-    rest = _QUOTED.sub("，", query)
-    run: list[str] = []
-    kind, end = "", 0
-    for token in tokenize(rest):
-        now = _kind(token.text, token.pos)
-        gap = rest[end : token.start]
-        if run and (now != kind or gap.strip() or not now):
-            phrases.append(_joined(run))
-            run = []
-        if now:
-            run.append(gap + token.text if run else token.text)
-        kind, end = now, token.start + len(token.text)
-    if run:
-        phrases.append(_joined(run))
-    return list(dict.fromkeys(phrase for phrase in phrases if phrase))
+    phrases = [match.group(1) for match in QUOTED.finditer(query)]
+    rest = QUOTED.sub(",", query)
+    run, end = "", ""
+    at = 0
+    for token in _tokens(rest):
+        kind, gap = _RUNS.get(token.kind, ""), rest[at : token.start]
+        if run and (kind != end or gap.strip() or not kind):
+            phrases.append(run)
+            run = ""
+        if kind:
+            run += (gap if run else "") + token.text
+        end, at = kind, token.end
+    return list(dict.fromkeys(filter(None, [*phrases, run])))
 
 
-def _kind(word: str, pos: str) -> str:
-    if pos in _NAME_TAGS:
-        return "name"
-    if not content_tokens(word):
-        return ""
-    if pos.startswith(_QUANTITY_TAGS):
-        return "quantity"
-    return "noun" if pos.startswith(_NOUN_TAGS) else ""
-
-
-def _joined(run: Sequence[str]) -> str:
-    return "".join(run).strip()
+def _tokens(text: str) -> tuple[Token, ...]:
+    return pack_of(text).tokenize(text)

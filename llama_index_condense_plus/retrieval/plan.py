@@ -1,15 +1,15 @@
-"""Which queries a turn searches, and with which weight."""
+"""Which queries a turn searches, which of them leads, and with which weight."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llama_index_condense_plus.lexicons.patterns import regex
-from llama_index_condense_plus.lexicons.text import fold
-from llama_index_condense_plus.retrieval.worth import agreement, original_worth
+from llama_index_condense_plus.languages import pack_of
+from llama_index_condense_plus.languages.text import fold, remembered
 from llama_index_condense_plus.rewriting.cleanup import safe_line
 from llama_index_condense_plus.settings.sections import RetrievalSettings
 from llama_index_condense_plus.types import (
@@ -19,14 +19,19 @@ from llama_index_condense_plus.types import (
     QueryRole,
     RewriteResult,
     RewriteStatus,
+    Trust,
 )
 
-_SPACES = regex(r"\s+")
-_END_MARKS = " ?!.。,;:~…、"
+NAME_KINDS = frozenset({"person", "place", "organisation", "name", "code"})
+"""Kinds of tokens that name one thing."""
+QUOTED = re.compile('[\u300a\u300c\u300e\u201c"]([^\u300b\u300d\u300f\u201d"]+)[\u300b\u300d\u300f\u201d"]')
+"""A title or quotation, in Chinese or Latin marks."""
+_SPACES = re.compile(r"\s+")
+_END_MARKS = "?!.,;:~…\u3001\u3002 "
 
 
 class DefaultQueryPlanner:
-    """Searches the rewrite, and the user's words beside it where they are worth it.
+    """Searches the rewrite, and the user's words beside it where they say something by themselves.
 
     Args:
         settings: the ``retrieval`` section; none: its defaults.
@@ -44,31 +49,42 @@ class DefaultQueryPlanner:
         """Return the plan of a turn, never empty; variants are added by ``expand``.
 
         Args:
-            result: the standalone question and how it came about.
+            result: the standalone question, how it came about, and how far it is trusted.
             window: the conversation; the words alone decide here.
         """
+        own, original = self.settings, safe_line(result.original)
         if result.status is not RewriteStatus.REWRITTEN:
             role = QueryRole.ORIGINAL if same_query(result.query, result.original) else QueryRole.REWRITTEN
             return QueryPlan((PlannedQuery(result.query, role),), result.status.value)
-        rewritten = PlannedQuery(result.query, QueryRole.REWRITTEN)
-        weight, reason = self._original_weight(result)
-        original = safe_line(result.original)
-        if weight <= 0 or not original:
-            return QueryPlan((rewritten,), reason)
-        return self._limited((rewritten, PlannedQuery(original, QueryRole.ORIGINAL, weight)), reason)
+        rewrite = PlannedQuery(result.query, QueryRole.REWRITTEN, trust=result.trust)
+        speaks, is_doubted = says_something(original), result.trust is Trust.DOUBTED
+        if own.dual == "never" or not original:
+            return QueryPlan((rewrite,), "the rewrite alone")
+        if own.dual == "auto" and not speaks and not result.ambiguous:
+            return QueryPlan((rewrite,), f"{result.trust.value}: the original says nothing by itself")
+        weight = own.doubted_weights.original if is_doubted else own.original_weight
+        beside = PlannedQuery(original, QueryRole.ORIGINAL, 1.0 if result.ambiguous else weight)
+        if is_doubted:
+            rewrite = replace(rewrite, weight=own.doubted_weights.rewrite)
+        leads = (beside, rewrite) if is_doubted and speaks else (rewrite, beside)
+        queries = distinct(query for query in leads if query.weight > 0) or (rewrite,)
+        return QueryPlan(queries[: own.max_queries], f"{result.trust.value}: rewrite and original")
 
-    def _original_weight(self, result: RewriteResult) -> tuple[float, str]:
-        if self.settings.dual == "never":
-            return 0.0, "dual retrieval is off"
-        if result.ambiguous:
-            return 1.0, "ambiguous: both at equal weight"
-        if self.settings.dual == "always":
-            return self.settings.original_weight, "dual retrieval is always on"
-        worth = original_worth(result.original) * agreement(result.original, result.query)
-        return self.settings.original_weight * worth, f"the original is worth {worth:.2f}"
 
-    def _limited(self, queries: tuple[PlannedQuery, ...], reason: str) -> QueryPlan:
-        return QueryPlan(distinct(queries)[: self.settings.max_queries], reason)
+@remembered
+def says_something(text: str) -> bool:
+    """Return True if a user's words would find something without the conversation.
+
+    Where words stand apart, any content word will do. A language that does not write them apart leaves its topic out
+    instead of pointing at it, so that "是哪年上映的？" may be asked of every film: there it takes a name.
+    """
+    pack = pack_of(text)
+    if pack.joiner:
+        return bool(pack.content_words(text))
+    return QUOTED.search(text) is not None or any(
+        len(token.text) > 1 and (token.kind in NAME_KINDS or (token.kind == "word" and token.text.isascii()))
+        for token in pack.tokenize(text)
+    )
 
 
 def query_key(text: str) -> str:
@@ -87,15 +103,13 @@ def distinct(queries: Iterable[PlannedQuery]) -> tuple[PlannedQuery, ...]:
     kept: dict[str, PlannedQuery] = {}
     for query in queries:
         key = query_key(query.text)
-        if not key:
-            continue
-        first = kept.setdefault(key, query)
-        if query.weight > first.weight:
-            kept[key] = replace(first, weight=query.weight)
+        if key:
+            first = kept.setdefault(key, query)
+            kept[key] = replace(first, weight=max(first.weight, query.weight))
     return tuple(kept.values())
 
 
-def bundles(plan: QueryPlan, template: QueryBundle | None = None) -> list[QueryBundle]:
+def bundles(plan: QueryPlan, template: QueryBundle) -> list[QueryBundle]:
     """Return a fresh query bundle for each query of a plan.
 
     Args:
@@ -103,8 +117,6 @@ def bundles(plan: QueryPlan, template: QueryBundle | None = None) -> list[QueryB
         template: the bundle a query engine was asked with. Its image goes with every query; its embedding and
             ``custom_embedding_strs`` (a HyDE passage, say) belong to its words, and so to the first query.
     """
-    if template is None:
-        return [QueryBundle(query.text) for query in plan.queries]
     made = [QueryBundle(query.text, image_path=template.image_path) for query in plan.queries]
     made[0].custom_embedding_strs = template.custom_embedding_strs
     if template.query_str == plan.search_query:
@@ -116,5 +128,4 @@ def is_low_recall(nodes: Sequence[NodeWithScore], settings: RetrievalSettings) -
     """Return True if a search brought too little, so that the plan's reserve is to be searched."""
     scores = [node.score for node in nodes if node.score is not None]
     limit = settings.low_recall_min_score
-    is_weak = limit is not None and bool(scores) and max(scores) < limit
-    return len(nodes) < settings.low_recall_min_nodes or is_weak
+    return len(nodes) < settings.low_recall_min_nodes or (bool(scores) and limit is not None and max(scores) < limit)

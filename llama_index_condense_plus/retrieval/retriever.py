@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.vector_stores.types import MetadataFilters
 
+from llama_index_condense_plus import _compat
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.protocols import QueryPlanner
-from llama_index_condense_plus.retrieval import searching
-from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method
-from llama_index_condense_plus.retrieval.jobs import Job, Started, deepened
+from llama_index_condense_plus.retrieval import blend, parallel
+from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method, weighted_by_agreement
+from llama_index_condense_plus.retrieval.parallel import Job, Started, deepened
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner, bundles, is_low_recall, query_key
-from llama_index_condense_plus.retrieval.scripts import check_script, plan_in_script
 from llama_index_condense_plus.retrieval.variants import expand, without_model
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import (
@@ -30,7 +31,8 @@ from llama_index_condense_plus.types import (
 class PlanRetriever(BaseRetriever):
     """Searches each query of a plan with each retriever, at once, and fuses what they find.
 
-    Without a plan and without a rewrite, the query it is asked is searched alone.
+    A retriever that searches by the query's vector alone is asked once, with the weighted mean of the plan's vectors
+    (``retrieval.blend``). Without a plan and without a rewrite, the query it is asked is searched alone.
 
     Args:
         retriever: any retriever, or several by name: then each query goes to each, and provenance tells the name.
@@ -41,14 +43,16 @@ class PlanRetriever(BaseRetriever):
         settings: the settings tree; none: the process's defaults.
         planner: makes the plan from ``result``; none: ``DefaultQueryPlanner``.
         single_query: names of retrievers that are given the plan's first query only.
-        prefetched: retrievals already under way, by the words of their query; with a single retriever only.
+        prefetched: what ``prefetcher`` began, by the words of its query; with a single retriever only.
+        filters: metadata filters that every query obeys, beside the retrievers' own.
         for_postprocessors: True: return all ``fusion.candidates``, for a reranker that cuts; False: cut to ``top_k``.
         observe: called with the ranked lists of each retrieval, for a trace.
         max_parallel: most retrievals at the same time.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
-        ConfigurationError: both or contradictory arguments, or an unknown fusion method.
+        ConfigurationError: both or contradictory arguments, an unknown fusion method, or filters that a retriever
+            cannot take.
 
     Example:
         ``RetrieverQueryEngine.from_args(PlanRetriever(index.as_retriever(), result=result), llm=llm)``
@@ -65,6 +69,7 @@ class PlanRetriever(BaseRetriever):
         planner: QueryPlanner | None = None,
         single_query: Sequence[str] = (),
         prefetched: Mapping[str, Started] | None = None,
+        filters: MetadataFilters | None = None,
         for_postprocessors: bool = False,
         observe: Callable[[Sequence[RankedList]], None] | None = None,
         max_parallel: int = 16,
@@ -78,18 +83,16 @@ class PlanRetriever(BaseRetriever):
         unknown = [name for name in single_query if name not in retrievers]
         if unknown:
             raise ConfigurationError(f"PlanRetriever: single_query names no retriever: {', '.join(unknown)}.")
+        if filters is not None:
+            retrievers = {name: _compat.with_filters(own, filters) for name, own in retrievers.items()}
         self.settings = settings or CondensePlusSettings()
         fusion_method(self.settings.fusion)
-        check_script(self.settings.retrieval.script)
         self.retrievers = retrievers
         self._planner = planner or DefaultQueryPlanner(self.settings.retrieval)
-        self._result = result
-        self._window = window or HistoryWindow()
-        self._plan = plan
+        self._result, self._plan, self._window = result, plan, window or HistoryWindow()
         self._single_query = frozenset(single_query)
         self._prefetched = {query_key(text): started for text, started in (prefetched or {}).items()}
-        self._for_postprocessors = for_postprocessors
-        self._observe = observe
+        self._for_postprocessors, self._observe = for_postprocessors, observe
         self._max_parallel = max(1, max_parallel)
         super().__init__(callback_manager=callback_manager)
 
@@ -105,51 +108,48 @@ class PlanRetriever(BaseRetriever):
         Words that belong to neither the plan nor the user's question (a query transform has changed them) take the
         place of the plan's first query.
         """
-        text = query_bundle.query_str
-        if self._plan is not None:
-            plan = self._plan
-        else:
+        text, plan = query_bundle.query_str, self._plan
+        known = set() if self._result is None else {query_key(self._result.original)}
+        if plan is None:
             result = self._result or RewriteResult(text, text, RewriteStatus.SKIPPED)
             plan = self._planner.plan(result, self._window)
             if self._result is not None:
                 plan = without_model(expand(plan, result, self._window, self.settings))
-            plan = plan_in_script(plan, self.settings.retrieval.script)
-        known = {query_key(query.text) for query in plan.queries}
-        if self._result is not None:
-            known.add(query_key(self._result.original))
-        if query_key(text) in known or not text.strip():
+        if not text.strip() or query_key(text) in known.union(query_key(query.text) for query in plan.queries):
             return plan
         first = plan.queries[0]
-        changed = PlannedQuery(text, first.role, first.weight)
+        changed = PlannedQuery(text, first.role, first.weight, first.trust)
         return QueryPlan((changed, *plan.queries[1:]), f"{plan.reason}; changed by a query transform", plan.reserve)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        plan = self.plan_for(query_bundle)
-        jobs = self._jobs(plan, query_bundle)
-        lists = searching.search(jobs, self._timeout_s, self._max_parallel)
+        plan, own = self.plan_for(query_bundle), self.settings.retrieval
+        jobs = blend.embed(self._jobs(plan, query_bundle), self._blend, own.timeout_s)
+        lists = parallel.search(jobs, own.timeout_s, self._max_parallel)
         if more := self._reserve(plan, query_bundle, lists):
             jobs += more
-            lists += searching.search(more, self._timeout_s, self._max_parallel)
+            lists += parallel.search(more, own.timeout_s, self._max_parallel)
         return self._fused(jobs, lists)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        plan = self.plan_for(query_bundle)
-        jobs = self._jobs(plan, query_bundle)
-        lists = await searching.asearch(jobs, self._timeout_s, self._max_parallel)
+        plan, own = self.plan_for(query_bundle), self.settings.retrieval
+        jobs = await blend.aembed(self._jobs(plan, query_bundle), self._blend, own.timeout_s)
+        lists = await parallel.asearch(jobs, own.timeout_s, self._max_parallel)
         if more := self._reserve(plan, query_bundle, lists):
             jobs += more
-            lists += await searching.asearch(more, self._timeout_s, self._max_parallel)
+            lists += await parallel.asearch(more, own.timeout_s, self._max_parallel)
         return self._fused(jobs, lists)
 
     @property
-    def _timeout_s(self) -> float | None:
-        return self.settings.retrieval.timeout_s
+    def _blend(self) -> str:
+        """What several retrievers find is fused anyway, and so are the queries' lists."""
+        own = self.settings.retrieval.blend
+        return "lists" if own == "auto" and len(self.retrievers) > 1 else own
 
     def _jobs(self, plan: QueryPlan, template: QueryBundle) -> list[Job]:
         jobs = []
         for name, retriever in self.retrievers.items():
             wanted = bundles(plan, template)[: 1 if name in self._single_query else None]
-            source = deepened(retriever, len(wanted)) if self.settings.retrieval.deepen else retriever
+            source = deepened(retriever, len(wanted))
             top_k = getattr(source, "similarity_top_k", None)
             for query, bundle in zip(plan.queries, wanted, strict=False):
                 started = self._prefetched.get(query_key(query.text))
@@ -165,9 +165,10 @@ class PlanRetriever(BaseRetriever):
         return self._jobs(QueryPlan(plan.reserve), template)
 
     def _fused(self, jobs: Sequence[Job], lists: Sequence[RankedList]) -> list[NodeWithScore]:
+        lists = weighted_by_agreement(lists)
         if self._observe is not None:
             self._observe(tuple(lists))
-        searching.raise_if_all_failed(jobs)
+        parallel.raise_if_all_failed(jobs)
         top_k = self.similarity_top_k or max(len(ranked.nodes) for ranked in lists)
         limit = candidates(lists, self.settings.fusion, top_k) if self._for_postprocessors else top_k
         return fuse(lists, self.settings.fusion, limit)

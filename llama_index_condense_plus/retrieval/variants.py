@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
 from llama_index_condense_plus.languages import pack_of
-from llama_index_condense_plus.lexicons.text import fold
+from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.retrieval.paraphrases import paraphrases
 from llama_index_condense_plus.retrieval.phrases import key_phrases, subquestions, synonym_variants
-from llama_index_condense_plus.retrieval.plan import distinct, query_key
-from llama_index_condense_plus.retrieval.worth import original_worth
+from llama_index_condense_plus.retrieval.plan import distinct, query_key, says_something
 from llama_index_condense_plus.rewriting.cleanup import safe_line
 from llama_index_condense_plus.rewriting.rules import topic_query
 from llama_index_condense_plus.settings import CondensePlusSettings
@@ -24,18 +23,18 @@ from llama_index_condense_plus.types import (
     QueryRole,
     RewriteResult,
     RewriteStatus,
+    Trust,
 )
 
-TOPIC_WEIGHT = 1.0
-VARIANT_WEIGHT = 0.5
-"""Fusion weights; ``benchmarks/retrieval.py`` sweeps the topic's."""
-_STANDALONE = (RewriteStatus.SKIPPED, RewriteStatus.UNCHANGED)
+_AS_TYPED = (RewriteStatus.SKIPPED, RewriteStatus.UNCHANGED)
 
 
 def expand(
     plan: QueryPlan, result: RewriteResult, window: HistoryWindow, settings: CondensePlusSettings
 ) -> Flow[QueryPlan]:
     """Add a turn's variants to its plan; a model is asked only if no glossary rule fired, and may fail.
+
+    Greetings, thanks and the like get none, and a short structured question gets none but the topic.
 
     Args:
         plan: the plan; its first query stays the first.
@@ -49,14 +48,16 @@ def expand(
     """
     own = settings.retrieval
     room = min(own.variants_max, own.max_queries - len(plan.queries))
-    if room <= 0 or not own.variants:
+    if room <= 0 or not own.variants or pack_of(result.original).small_talk(result.original):
         return plan
-    found = list(_by_rule(plan, result, window, own))
-    asks_model = "llm" in own.variants and not any(query.role is QueryRole.VARIANT for query in found)
-    if asks_model and len(found) < room and not _is_closed(result, own):
-        texts = yield from paraphrases(plan.search_query, room - len(found), settings.rewrite)
-        found += [PlannedQuery(text, QueryRole.VARIANT, VARIANT_WEIGHT) for text in texts]
-    found = [replace(query, text=safe_line(query.text)) for query in found]
+    found = [*_topic(result, window, own)]
+    if not _is_closed(result, own):
+        found += _by_rule(plan.search_query, own, room - len(found))
+        asks_model = "llm" in own.variants and not any(query.role is QueryRole.VARIANT for query in found)
+        if asks_model and len(found) < room:
+            texts = yield from paraphrases(plan.search_query, room - len(found), settings.rewrite)
+            found += [PlannedQuery(text, QueryRole.VARIANT, own.variant_weight) for text in texts]
+    found = [replace(query, text=safe_line(query.text)) for query in found if query.weight > 0]
     known = {query_key(query.text) for query in plan.queries}
     extra = tuple(query for query in distinct(found) if query_key(query.text) not in known)[:room]
     if own.variants_when == "low_recall":
@@ -78,44 +79,40 @@ def without_model(expanding: Flow[QueryPlan]) -> QueryPlan:
         return cast(QueryPlan, stop.value)
 
 
-def _by_rule(
-    plan: QueryPlan, result: RewriteResult, window: HistoryWindow, settings: RetrievalSettings
-) -> Iterable[PlannedQuery]:
-    query, kinds = plan.search_query, settings.variants
-    if "topic" in kinds:
-        topic = _topic(result, window)
-        if topic:
-            yield PlannedQuery(topic, QueryRole.TOPIC, TOPIC_WEIGHT)
-    if _is_closed(result, settings):
-        return
-    if "rules" in kinds:
-        for text in synonym_variants(query, settings.synonyms):
-            yield PlannedQuery(text, QueryRole.VARIANT, VARIANT_WEIGHT)
-    if "subquestions" in kinds:
-        for text in subquestions(query):
-            yield PlannedQuery(text, QueryRole.SUBQUESTION, VARIANT_WEIGHT)
+def _by_rule(query: str, settings: RetrievalSettings, room: int) -> Iterator[PlannedQuery]:
+    kinds, weight = settings.variants, settings.variant_weight
+    synonyms = list(synonym_variants(query, settings.synonyms)) if "rules" in kinds else []
+    sides = subquestions(query) if "subquestions" in kinds else []
+    yield from (PlannedQuery(text, QueryRole.VARIANT, weight) for text in synonyms)
+    yield from (PlannedQuery(text, QueryRole.SUBQUESTION, weight) for text in sides)
     if "keywords" in kinds:
         phrases = key_phrases(query)
-        for text in phrases if settings.keywords == "separate" else [" ".join(phrases)]:
-            yield PlannedQuery(text, QueryRole.KEYWORDS, VARIANT_WEIGHT)
+        count = max(1, room - len(synonyms) - len(sides)) if settings.keywords == "separate" else 1
+        apart = [*phrases[: count - 1], " ".join(phrases[count - 1 :])]  # no phrase is lost for want of room
+        yield from (PlannedQuery(text, QueryRole.KEYWORDS, weight) for text in apart)
 
 
-def _topic(result: RewriteResult, window: HistoryWindow) -> str | None:
-    """Return the topic query of a follow-up whose own words are worth nothing.
+def _topic(result: RewriteResult, window: HistoryWindow, settings: RetrievalSettings) -> Iterator[PlannedQuery]:
+    """Yield the topic query of a follow-up whose own words say nothing.
 
-    With words of its own the topic takes the place of what was asked: it lost on KdConv's searchable questions, and
-    won nothing on MTRAG.
+    It has full weight where no rewrite is trusted, or where the rewrite names nothing that was talked about; else it
+    is a variant among others, for the rewrite may name the right thing and the topic another.
     """
-    if result.status in _STANDALONE or not window:
-        return None
-    if original_worth(result.original) > 0:
-        return None
-    return topic_query(window, result.original)
+    if "topic" not in settings.variants or result.status in _AS_TYPED or not window:
+        return
+    if says_something(result.original):
+        return
+    topic = topic_query(window, result.original)
+    if topic:
+        said, asked = fold(result.query), fold(result.original)
+        names = (fold(entity.text) for entity in window.entities)
+        is_led = result.trust is Trust.TRUSTED and any(name in said and name not in asked for name in names)
+        yield PlannedQuery(topic, QueryRole.TOPIC, settings.variant_weight if is_led else 1.0)
 
 
 def _is_closed(result: RewriteResult, settings: RetrievalSettings) -> bool:
     """Return True for a short structured question that was not rewritten: it says all there is to say."""
-    if result.status not in _STANDALONE or len(result.query) > settings.short_structured_max_chars:
+    if result.status not in _AS_TYPED or len(result.query) > settings.short_structured_max_chars:
         return False
     markers, folded = settings.short_structured_markers, fold(result.query)
     if markers is None:

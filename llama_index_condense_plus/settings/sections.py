@@ -179,7 +179,7 @@ class SynonymRule(Section):
 class DoubtedWeights(Section):
     """How much the lists of a turn with a doubted rewrite count in fusion."""
 
-    original: float = Field(0.65, gt=0.0, le=1.0, description="Weight of the user's own words.")
+    original: float = Field(0.8, gt=0.0, le=1.0, description="Weight of the user's own words.")
     rewrite: float = Field(1.0, gt=0.0, le=1.0, description="Weight of the doubted rewrite.")
 
 
@@ -187,7 +187,9 @@ class RetrievalSettings(Section):
     """What is searched."""
 
     dual: Literal["auto", "always", "never"] = Field("auto", description="Whether the original is searched too.")
-    original_weight: Share = Field(0.65, description="Highest fusion weight of the original's list, 0 to 1.")
+    original_weight: Share = Field(
+        1.0, description="Weight of the original beside a trusted rewrite; its list counts less the less both share."
+    )
     doubted_weights: DoubtedWeights = Field(DoubtedWeights(), description="Weights beside a doubted rewrite.")
     variant_weight: Share = Field(0.5, description="Fusion weight of each variant's list, 0 to 1.")
     blend: Literal["auto", "lists", "vector"] = Field(
@@ -211,17 +213,13 @@ class RetrievalSettings(Section):
     )
     short_structured_markers: Words | None = Field(None, description="The markers; none: those of the language.")
     synonyms: tuple[SynonymRule, ...] = Field((), description="Glossary of the rule variants.")
-    script: Literal["as_typed", "simplified", "traditional", "taiwan", "hong_kong"] = Field(
-        "as_typed", description="Chinese script of your documents: queries are put into it; all but simplified: OpenCC."
-    )
-    deepen: bool = Field(True, description="Several queries: LlamaIndex's retrievers return up to twice their top_k.")
     timeout_s: float | None = Field(None, gt=0.0, description="Deadline of each retrieval in seconds.")
 
 
 class FusionSettings(Section):
     """How the lists are merged."""
 
-    method: str = Field("relative_score", description="Or reciprocal_rank, dist_based_score, max_score, your own.")
+    method: str = Field("relative_score", description="Or reciprocal_rank, max_score, your own.")
     rrf_k: float = Field(60.0, gt=0.0, description="Constant of reciprocal rank fusion (Cormack et al. 2009: 60).")
     candidates: int | None = Field(None, ge=1, description="Nodes postprocessors see; none: all, at most 4 × top_k.")
     top_k: int | None = Field(None, ge=1, description="Nodes kept after postprocessors; none: the retriever's own.")

@@ -25,7 +25,7 @@ from llama_index_condense_plus import _compat, workers
 from llama_index_condense_plus._compat import memories
 from llama_index_condense_plus.operations import Operation
 from llama_index_condense_plus.protocols import RewriteCache, TurnLock
-from llama_index_condense_plus.retrieval.searching import aretrieve
+from llama_index_condense_plus.retrieval.parallel import aretrieve
 
 T = TypeVar("T")
 

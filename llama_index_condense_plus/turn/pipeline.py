@@ -27,7 +27,6 @@ from llama_index_condense_plus.protocols import (
 )
 from llama_index_condense_plus.retrieval.fusion import fusion_method
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
-from llama_index_condense_plus.retrieval.scripts import check_script
 from llama_index_condense_plus.rewriting.breaker import CircuitBreaker
 from llama_index_condense_plus.rewriting.cache import InProcessRewriteCache
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
@@ -172,7 +171,6 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
     """
     check_languages(settings)
     fusion_method(settings.fusion)
-    check_script(settings.retrieval.script)
     cache = components.cache
     if cache is None and settings.cache.enabled:
         cache = InProcessRewriteCache(settings.cache.max_entries, settings.cache.ttl_s)

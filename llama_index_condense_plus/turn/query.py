@@ -21,10 +21,9 @@ from llama_index_condense_plus.observability.events import (
     dispatcher,
 )
 from llama_index_condense_plus.operations import Flow, Operation, Predict, delegate
-from llama_index_condense_plus.retrieval.jobs import deepened
-from llama_index_condense_plus.retrieval.scripts import in_script, plan_in_script
+from llama_index_condense_plus.retrieval.blend import prefetcher
+from llama_index_condense_plus.retrieval.plan import says_something
 from llama_index_condense_plus.retrieval.variants import expand
-from llama_index_condense_plus.retrieval.worth import original_worth
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.turn.chain import RewriteChain
 from llama_index_condense_plus.turn.conversation import TurnOptions
@@ -160,29 +159,27 @@ class Finder:
             return RewriteResult(
                 message, query, RewriteStatus.SKIPPED, edits=original.edits, language=decision.language
             )
-        if self._wants_prefetch(message, decision) and self.retriever is not None:
-            own = pipeline.settings.retrieval
-            retriever = deepened(self.retriever, 2) if own.deepen else self.retriever
-            searched = in_script(query, own.script)
-            self.prefetched[searched] = yield Start(Retrieve(retriever, QueryBundle(searched)))
+        if self._wants_prefetch(message) and self.retriever is not None:
+            begun = prefetcher(self.retriever, pipeline.settings.retrieval.blend)
+            self.prefetched[query] = yield Start(Retrieve(begun, QueryBundle(query)))
         self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
         request = RewriteRequest(
             message, window, decision, extra={"chat_history": list(history), "tenant": self.options.tenant}
         )
         return (yield from RewriteChain(pipeline, request, keep=self.keep).run())
 
-    def _wants_prefetch(self, message: str, decision: TriggerDecision) -> bool:
+    def _wants_prefetch(self, message: str) -> bool:
         retrieval = self.pipeline.settings.retrieval
         if not retrieval.prefetch or retrieval.dual == "never":
             return False
-        return retrieval.dual == "always" or original_worth(message, decision) > 0
+        return retrieval.dual == "always" or says_something(message)
 
     def _plan(self, result: RewriteResult, window: HistoryWindow) -> Flow[QueryPlan]:
         try:
             plan = self.pipeline.planner.plan(result, window)
             expanding = expand(plan, result, window, self.pipeline.settings)
             expanded: QueryPlan = yield from delegate(expanding, self._perform)
-            return plan_in_script(self._with_aliases(expanded), self.pipeline.settings.retrieval.script)
+            return self._with_aliases(expanded)
         except Exception as error:  # noqa: BLE001 - one query is better than none
             self.warnings.append(f"planning failed: {type(error).__name__}")
             return QueryPlan((PlannedQuery(result.query, QueryRole.REWRITTEN),), reason="planning failed")

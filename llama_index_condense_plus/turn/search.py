@@ -18,9 +18,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.retrieval.fusion import provenance
+from llama_index_condense_plus.retrieval.parallel import aretrieve
 from llama_index_condense_plus.retrieval.plan import query_key
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
-from llama_index_condense_plus.retrieval.searching import aretrieve
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.answer import TurnSynthesis
 from llama_index_condense_plus.turn.query import Found

@@ -49,18 +49,14 @@ class FakeRetriever(BaseRetriever):
         return self._answer(query_bundle.query_str)  # type: ignore[return-value]
 
 
-class BatchEmbedding(BaseEmbedding):
-    """Embeds letters a to d; counts calls, and can embed several queries at once."""
+class SingleEmbedding(BaseEmbedding):
+    """Embeds letters a to d; notes each call."""
 
     _calls: list[list[str]] = PrivateAttr(default_factory=list)
 
     @property
     def calls(self) -> list[list[str]]:
         return self._calls
-
-    def get_query_embedding_batch(self, texts: list[str]) -> list[list[float]]:
-        self._calls.append(list(texts))
-        return [vector(text) for text in texts]
 
     def _get_query_embedding(self, query: str) -> list[float]:
         self._calls.append([query])
@@ -71,6 +67,14 @@ class BatchEmbedding(BaseEmbedding):
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return vector(text)
+
+
+class BatchEmbedding(SingleEmbedding):
+    """Can embed several queries at once."""
+
+    def get_query_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        self._calls.append(list(texts))
+        return [vector(text) for text in texts]
 
 
 def vector(text: str) -> list[float]:

@@ -10,12 +10,13 @@ from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.node_parser import HierarchicalNodeParser, get_leaf_nodes
 from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriever, RecursiveRetriever
-from llama_index.core.schema import Document, IndexNode, QueryBundle, TextNode
+from llama_index.core.schema import Document, IndexNode, TextNode
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores import ExactMatchFilter, MetadataFilters
 
-from llama_index_condense_plus.retrieval.jobs import deepened
+from llama_index_condense_plus.retrieval.parallel import deepened
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
+from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import PlannedQuery, QueryPlan, QueryRole
 from tests.retrieval.parts import BatchEmbedding, FakeRetriever
 
@@ -59,31 +60,10 @@ def index(embedding) -> VectorStoreIndex:
     return VectorStoreIndex(nodes(), embed_model=embedding)
 
 
-def test_vector_retriever_embeds_the_queries_of_a_turn_in_one_call(index, embedding, retrieve):
-    found = retrieve(PlanRetriever(index.as_retriever(similarity_top_k=2), plan=PLAN))
-    assert embedding.calls == [["aa", "cc"]]
-    assert len(found) == 2
-
-
-def test_vector_retriever_embeds_alone_if_the_batch_fails(index, embedding, retrieve, monkeypatch):
-    def fail(self, texts):
-        raise RuntimeError("too long")
-
-    monkeypatch.setattr(BatchEmbedding, "get_query_embedding_batch", fail)
-    assert retrieve(PlanRetriever(index.as_retriever(), plan=PLAN))
-    assert sorted(embedding.calls) == [["aa"], ["cc"]]
-
-
 def test_vector_retriever_keeps_its_metadata_filters(index, retrieve):
     filters = MetadataFilters(filters=[ExactMatchFilter(key="parity", value="even")])
     found = retrieve(PlanRetriever(index.as_retriever(similarity_top_k=5, filters=filters), plan=PLAN))
     assert set(ids(found)) == {"2", "4", "6"}
-
-
-def test_vector_retriever_searches_a_transforms_embedding_strings(index, retrieve):
-    template = QueryBundle("aa", custom_embedding_strs=["dd"])
-    found = retrieve(PlanRetriever(index.as_retriever(similarity_top_k=1), plan=QueryPlan(PLAN.queries[:1])), template)
-    assert ids(found) == ["4"]
 
 
 def test_deepened_copies_llamaindex_retrievers_and_no_others(index):
@@ -119,8 +99,12 @@ def last(found):
 
 
 def test_qdrant_with_a_sync_client_serves_sync_and_async_turns(qdrant, retrieve):
-    found = retrieve(PlanRetriever(qdrant.as_retriever(similarity_top_k=1), plan=PLAN, for_postprocessors=True))
+    base = qdrant.as_retriever(similarity_top_k=1)
+    lists = CondensePlusSettings(retrieval={"blend": "lists"})
+    found = retrieve(PlanRetriever(base, plan=PLAN, settings=lists, for_postprocessors=True))
     assert last(found)[:2] == ["1", "3"]
+    blended = PlanRetriever(base, plan=QueryPlan((PLAN.queries[0], PlannedQuery("b", QueryRole.ORIGINAL))))
+    assert last(retrieve(blended)) == ["6"]
 
 
 def test_qdrant_keeps_its_metadata_filters(qdrant, retrieve):

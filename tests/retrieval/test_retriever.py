@@ -1,19 +1,22 @@
-"""PlanRetriever with retrievers that overlap, fail, hang, cache or embed: sync and async."""
+"""PlanRetriever with retrievers that overlap, fail, hang, cache or run already: sync and async."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import Future
 
 import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import QueryBundle
+from llama_index.core.vector_stores import ExactMatchFilter, MetadataFilters
 
+from llama_index_condense_plus import workers
 from llama_index_condense_plus.errors import ConfigurationError, RetrievalFailedError
-from llama_index_condense_plus.retrieval import searching
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import PlannedQuery, QueryPlan, QueryRole, RewriteResult, RewriteStatus
@@ -22,6 +25,7 @@ from tests.retrieval.parts import FakeRetriever, node, window
 
 PLAN = QueryPlan((PlannedQuery("rewritten", QueryRole.REWRITTEN), PlannedQuery("original", QueryRole.ORIGINAL, 0.5)))
 ONE = QueryPlan(PLAN.queries[:1])
+RESERVE = QueryPlan(ONE.queries, reserve=(PlannedQuery("variant", QueryRole.VARIANT, 0.5),))
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -31,7 +35,7 @@ def retrieve(request):
     def go(retriever: BaseRetriever, query="rewritten"):
         if request.param == "sync":
             return retriever.retrieve(query)
-        return asyncio.run(retriever.aretrieve(query))
+        return asyncio.run(asyncio.wait_for(retriever.aretrieve(query), 30))
 
     return go
 
@@ -46,221 +50,237 @@ def by_words(**lists):
     return FakeRetriever(answer)
 
 
+def echo(top_k=None):
+    return FakeRetriever(lambda words: [node(words, 1.0)], similarity_top_k=top_k)
+
+
 def ids(nodes):
     return [found.node_id for found in nodes]
 
 
-def test_retriever_fuses_what_each_query_of_the_plan_finds(retrieve):
+def searched(base):
+    return sorted(bundle.query_str for bundle in base.bundles)
+
+
+def test_what_each_query_of_the_plan_finds_is_fused(retrieve):
     base = by_words(rewritten=[node("a", 2.0), node("b", 1.9)], original=[node("b", 2.0), node("c", 1.0)])
-    found = retrieve(PlanRetriever(base, plan=PLAN))
-    assert ids(found) == ["a", "b"]
-    assert sorted(bundle.query_str for bundle in base.bundles) == ["original", "rewritten"]
+    assert ids(retrieve(PlanRetriever(base, plan=PLAN))) == ["a", "b"]
+    assert searched(base) == ["original", "rewritten"]
 
 
-def test_retriever_plans_from_a_ready_rewrite(retrieve):
-    base = FakeRetriever(lambda words: [node(words, 1.0)])
-    result = RewriteResult("《活着》的作者呢？", "《活着》的作者是谁？", RewriteStatus.REWRITTEN)
-    retrieve(PlanRetriever(base, result=result, window=window("你好", "你好")), "《活着》的作者是谁？")
-    assert {bundle.query_str for bundle in base.bundles} == {result.original, result.query}
+@pytest.mark.parametrize(
+    ("given", "query", "words"),
+    [
+        ({}, "anything", ["anything"]),
+        ({"plan": PLAN}, "changed by a transform", ["changed by a transform", "original"]),
+        ({"plan": PLAN}, "Original?", ["original", "rewritten"]),
+        (
+            {"result": RewriteResult("《活着》呢？", "《活着》的作者是谁？", RewriteStatus.REWRITTEN)},
+            "《活着》呢",
+            ["《活着》呢？", "《活着》的作者是谁？"],
+        ),
+        (
+            {
+                "result": RewriteResult("是哪年上映的？", "电影的上映时间？", RewriteStatus.REWRITTEN),
+                "window": window("看过电影《霸王别姬》吗？", "看过。"),
+                "settings": CondensePlusSettings(retrieval={"variants": ["topic", "llm"]}),
+            },
+            "电影的上映时间？",
+            ["电影的上映时间？", "霸王别姬 是哪年上映的？"],
+        ),
+    ],
+)
+def test_words_plan_or_rewrite_say_what_is_searched(retrieve, given, query, words):
+    base = echo()
+    retrieve(PlanRetriever(base, **given), query)
+    assert searched(base) == sorted(words)
 
 
-def test_retriever_adds_the_variants_that_need_no_model(retrieve):
-    base = FakeRetriever(lambda words: [node(words, 1.0)])
-    result = RewriteResult("是哪年上映的？", "电影的上映时间？", RewriteStatus.REWRITTEN)
-    settings = CondensePlusSettings(retrieval={"variants": ["topic", "llm"]})
-    talk = window("看过电影《霸王别姬》吗？", "看过。")
-    retrieve(PlanRetriever(base, result=result, window=talk, settings=settings), result.query)
-    assert {bundle.query_str for bundle in base.bundles} == {result.query, "霸王别姬 是哪年上映的？"}
+def test_a_planner_of_the_users_own_sees_words_and_conversation(retrieve):
+    class Planner:
+        def plan(self, result, talk):
+            seen.append((result.original, result.status, talk))
+            return QueryPlan((PlannedQuery("of the planner", QueryRole.REWRITTEN),))
+
+    seen, talk = [], window("hello", "hi")
+    retrieve(PlanRetriever(echo(), planner=Planner(), window=talk), "and it?")
+    assert seen == [("and it?", RewriteStatus.SKIPPED, talk)]
 
 
-def test_retriever_searches_what_it_is_asked_without_a_plan(retrieve):
-    base = FakeRetriever(lambda words: [node(words, 1.0)])
-    assert ids(retrieve(PlanRetriever(base), "anything")) == ["anything"]
+def test_changed_words_keep_role_weight_and_reserve_of_the_lead():
+    made = PlanRetriever(echo(), plan=RESERVE).plan_for(QueryBundle("changed"))
+    assert made.queries == (PlannedQuery("changed", QueryRole.REWRITTEN),)
+    assert (made.reserve, made.reason) == (RESERVE.reserve, "; changed by a query transform")
 
 
-def test_retriever_lets_a_query_transform_change_the_first_query(retrieve):
-    base = FakeRetriever(lambda words: [node(words, 1.0)])
-    retrieve(PlanRetriever(base, plan=PLAN), "changed by a transform")
-    assert {bundle.query_str for bundle in base.bundles} == {"changed by a transform", "original"}
-
-
-def test_retriever_hands_a_transforms_embedding_strings_to_the_first_query_only(retrieve):
-    base = FakeRetriever(lambda words: [node(words, 1.0)])
+def test_a_transforms_embedding_strings_belong_to_the_lead_and_its_image_to_all(retrieve):
+    base = echo()
     template = QueryBundle("rewritten", custom_embedding_strs=["a passage"], image_path="cat.png")
     retrieve(PlanRetriever(base, plan=PLAN), template)
     seen = {bundle.query_str: bundle for bundle in base.bundles}
-    assert seen["rewritten"].embedding_strs == ["a passage"]
-    assert seen["original"].embedding_strs == ["original"]
+    assert [seen[name].embedding_strs for name in ("rewritten", "original")] == [["a passage"], ["original"]]
     assert {bundle.image_path for bundle in base.bundles} == {"cat.png"}
     assert template.embedding is None
 
 
-def test_retriever_survives_the_failure_of_one_query(retrieve):
+def test_one_failing_query_is_noted_by_its_kind_and_the_others_answer(retrieve):
     seen = []
-    base = by_words(rewritten=ValueError("server is down"), original=[node("c", 1.0)])
+    base = by_words(rewritten=ValueError("sk-secret is wrong"), original=[node("c", 1.0)])
     assert ids(retrieve(PlanRetriever(base, plan=PLAN, observe=seen.append))) == ["c"]
-    assert [ranked.error for ranked in seen[0]] == ["ValueError", ""]  # its words may hold a secret
+    assert [ranked.error for ranked in seen[0]] == ["ValueError", ""]
 
 
-def test_retriever_raises_if_every_query_fails(retrieve):
+@pytest.mark.parametrize("plan", [ONE, PLAN])
+def test_if_every_query_fails_the_first_failure_is_raised(retrieve, plan):
     seen = []
     base = by_words(rewritten=ValueError("first"), original=ValueError("second"))
-    with pytest.raises(RetrievalFailedError, match="first") as raised:
-        retrieve(PlanRetriever(base, plan=PLAN, observe=seen.append))
+    with pytest.raises(RetrievalFailedError, match=f"^All {len(plan.queries)} .*first") as raised:
+        retrieve(PlanRetriever(base, plan=plan, observe=seen.append))
     assert isinstance(raised.value.__cause__, ValueError)
-    assert len(seen[0]) == 2
+    assert len(seen[0]) == len(plan.queries)
 
 
-def test_retriever_goes_on_without_a_query_that_hangs(retrieve):
+@pytest.mark.parametrize(("plan", "hanging"), [(PLAN, "original"), (RESERVE, "variant")])
+def test_a_query_that_hangs_is_left_behind(retrieve, plan, hanging):
     released = threading.Event()
 
     def answer(words):
-        if words == "original":
+        if words == hanging:
             released.wait(20)
-        return [node(words, 1.0)]
+        return [] if plan is RESERVE else [node(words, 1.0)]
 
     seen = []
     settings = CondensePlusSettings(retrieval={"timeout_s": 0.2 * PATIENCE})
     try:
-        found = retrieve(PlanRetriever(FakeRetriever(answer), plan=PLAN, settings=settings, observe=seen.append))
+        retrieve(PlanRetriever(FakeRetriever(answer), plan=plan, settings=settings, observe=seen.append))
     finally:
         released.set()
-    assert ids(found) == ["rewritten"]
-    assert "TimeoutError" in seen[0][1].error
+    assert [ranked.error for ranked in seen[0]] == ["", "TimeoutError"]
 
 
-def test_retriever_never_changes_a_list_that_its_retriever_keeps(retrieve):
+def test_a_retrievers_own_time_out_is_told_apart_from_the_deadline(retrieve):
+    base = by_words(rewritten=TimeoutError("the store was slow"), original=TimeoutError("slow"))
+    settings = CondensePlusSettings(retrieval={"timeout_s": 20})
+    with pytest.raises(RetrievalFailedError, match="the store was slow"):
+        retrieve(PlanRetriever(base, plan=PLAN, settings=settings))
+
+
+def test_a_list_that_the_retriever_keeps_is_never_changed(retrieve):
     cached = [node("a", 2.0), node("b", 1.0)]
     cached[0].node.metadata["page"] = 1
-    base = FakeRetriever(lambda words: cached)
-    for found in retrieve(PlanRetriever(base, plan=PLAN)):
+    for found in retrieve(PlanRetriever(FakeRetriever(lambda words: cached), plan=PLAN)):
         found.score = 0.0
         found.node.metadata["page"] = 2
     assert [(n.node_id, n.score) for n in cached] == [("a", 2.0), ("b", 1.0)]
     assert cached[0].node.metadata == {"page": 1}
 
 
-def test_retriever_survives_a_retriever_that_returns_nothing(retrieve):
-    assert retrieve(PlanRetriever(FakeRetriever(lambda words: []), plan=PLAN)) == []
-
-
-def test_retriever_runs_all_queries_at_once(retrieve):
-    barrier = threading.Barrier(4)
-
-    def answer(words):
-        barrier.wait(20)  # passes only if all four are inside
-        return [node(words, 1.0)]
-
-    plan = QueryPlan(tuple(PlannedQuery(str(i), QueryRole.VARIANT) for i in range(4)))
-    assert len(retrieve(PlanRetriever(FakeRetriever(answer), plan=plan), "0")) == 1
-
-
-def test_retriever_runs_no_more_at_once_than_it_may(retrieve):
-    inside, most, mutex = 0, 0, threading.Lock()
+def test_all_queries_run_at_once_and_no_more_than_may(retrieve):
+    barrier, inside, most, mutex = threading.Barrier(2), 0, 0, threading.Lock()
 
     def answer(words):
         nonlocal inside, most
         with mutex:
             inside += 1
             most = max(most, inside)
-        threading.Event().wait(0.01)
+        barrier.wait(20)  # passes only if two are inside
         with mutex:
             inside -= 1
         return [node(words, 1.0)]
 
     plan = QueryPlan(tuple(PlannedQuery(str(i), QueryRole.VARIANT) for i in range(6)))
     retrieve(PlanRetriever(FakeRetriever(answer), plan=plan, max_parallel=2), "0")
-    assert most <= 2
+    assert most == 2
 
 
-def test_retriever_cuts_to_top_k_unless_postprocessors_are_to_choose(retrieve):
+def test_nodes_are_cut_to_top_k_unless_postprocessors_are_to_choose(retrieve):
     base = FakeRetriever(lambda words: [node(f"{words}{i}", 1 - i / 10) for i in range(3)], similarity_top_k=3)
     assert len(retrieve(PlanRetriever(base, plan=PLAN))) == 3
     assert len(retrieve(PlanRetriever(base, plan=PLAN, for_postprocessors=True))) == 6
     settings = CondensePlusSettings(fusion={"top_k": 1})
     assert len(retrieve(PlanRetriever(base, plan=PLAN, settings=settings))) == 1
+    lists = {"rewritten": [node("a", 2.0)], "original": [node("b", 2.0), node("c", 1.0), node("d", 0.5)]}
+    assert len(retrieve(PlanRetriever(by_words(**lists), plan=PLAN))) == 3  # no top_k: the longest list's
+    assert retrieve(PlanRetriever(FakeRetriever(lambda words: []), plan=PLAN)) == []
 
 
-def test_retriever_searches_the_reserve_once_if_too_little_was_found(retrieve):
-    base = FakeRetriever(lambda words: [node("v", 1.0)] if words == "variant" else [])
-    plan = QueryPlan(ONE.queries, reserve=(PlannedQuery("variant", QueryRole.VARIANT),))
-    assert ids(retrieve(PlanRetriever(base, plan=plan))) == ["v"]
-    assert [bundle.query_str for bundle in base.bundles] == ["rewritten", "variant"]
-    enough = FakeRetriever(lambda words: [node(words, 1.0)])
-    assert ids(retrieve(PlanRetriever(enough, plan=plan))) == ["rewritten"]
+def test_the_reserve_is_searched_once_if_too_little_was_found(retrieve):
+    base, seen = FakeRetriever(lambda words: [node("v", 1.0)] if words == "variant" else []), []
+    assert ids(retrieve(PlanRetriever({"a": base, "b": base}, plan=RESERVE, observe=seen.append))) == ["v"]
+    assert [(ranked.query.text, ranked.source) for ranked in seen[0]] == [
+        (text, source) for text in ("rewritten", "variant") for source in "ab"
+    ]
+    enough = echo()
+    retrieve(PlanRetriever(enough, plan=RESERVE))
+    assert searched(enough) == ["rewritten"]
+    weak = CondensePlusSettings(retrieval={"low_recall_min_score": 1.1})
+    retrieve(PlanRetriever(enough, plan=RESERVE, settings=weak))
+    assert searched(enough) == ["rewritten", "rewritten", "variant"]
 
 
-def test_retriever_searches_several_retrievers_and_names_the_source(retrieve):
-    faq = FakeRetriever(lambda words: [node(f"faq-{words}", 1.0)])
-    docs = FakeRetriever(lambda words: [node(f"docs-{words}", 1.0)])
-    seen = []
-    settings = CondensePlusSettings(fusion={"provenance_metadata": True, "top_k": 9})
-    both = PlanRetriever(
-        {"faq": faq, "docs": docs}, plan=PLAN, settings=settings, single_query=["docs"], observe=seen.append
-    )
-    found = {n.node_id: n.node.metadata["condense_plus_found_by"] for n in retrieve(both)}
-    assert found == {
+def test_several_retrievers_are_searched_and_named(retrieve):
+    faq = FakeRetriever(lambda words: [node(f"faq-{words}", 1.0)], similarity_top_k=4)
+    docs = FakeRetriever(lambda words: [node(f"docs-{words}", 1.0)], similarity_top_k=9)
+    settings = CondensePlusSettings(fusion={"provenance_metadata": True})
+    both = PlanRetriever({"faq": faq, "docs": docs}, plan=PLAN, settings=settings, single_query=["docs"])
+    assert {n.node_id: n.node.metadata["condense_plus_found_by"] for n in retrieve(both)} == {
         "faq-rewritten": ["faq:rewritten#1"],
         "faq-original": ["faq:original#1"],
         "docs-rewritten": ["docs:rewritten#1"],
     }
-    assert [ranked.source for ranked in seen[0]] == ["faq", "faq", "docs"]
+    assert both.similarity_top_k == 9
 
 
-def test_retriever_takes_over_a_retrieval_that_is_under_way():
-    base = FakeRetriever(lambda words: [node(words, 1.0)])
-    from llama_index_condense_plus import workers  # noqa: PLC0415
+def test_a_retrieval_under_way_is_taken_over_up_to_top_k(retrieve):
+    many = [node(f"early{i}", 1 - i / 100) for i in range(9)]
 
-    started = workers.submit(lambda: [node("prefetched", 1.0)], "test")
-    found = PlanRetriever(base, plan=PLAN, prefetched={"Original?": started}).retrieve("rewritten")
-    assert set(ids(found)) <= {"rewritten", "prefetched"}
-    assert [bundle.query_str for bundle in base.bundles] == ["rewritten"]
+    class Started(Future):  # type: ignore[type-arg]
+        def __await__(self):
+            return asyncio.wrap_future(self).__await__()
 
-
-async def test_retriever_takes_over_a_task_that_is_under_way():
-    base = FakeRetriever(lambda words: [node(words, 1.0)])
-
-    async def search():
-        return [node("prefetched", 1.0)]
-
-    task = asyncio.create_task(search())
-    settings = CondensePlusSettings(fusion={"top_k": 5})
-    found = await PlanRetriever(base, plan=PLAN, settings=settings, prefetched={"original": task}).aretrieve(
-        "rewritten"
-    )
-    assert ids(found) == ["rewritten", "prefetched"]
+    for top_k, count in ((2, 2), (None, 9)):
+        started, base, seen = Started(), echo(top_k), []
+        started.set_result(many)
+        retrieve(PlanRetriever(base, plan=PLAN, prefetched={"Original?": started}, observe=seen.append))
+        assert [len(ranked.nodes) for ranked in seen[0]] == [1, count]
+        assert searched(base) == ["rewritten"]
 
 
-async def test_retriever_does_not_block_the_loop_with_a_blocking_retriever():
-    base = FakeRetriever(lambda words: [node(words, 1.0)])
+async def test_a_blocking_retriever_does_not_block_the_loop():
+    base = echo()
     await PlanRetriever(base, plan=ONE).aretrieve("rewritten")
     assert threading.current_thread().name not in base.threads
 
 
-async def test_aretrieve_falls_back_to_a_thread_without_an_async_client():
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotImplementedError("no such method"),
+        ValueError("Async client is not initialized"),
+        AttributeError("'NoneType' object has no attribute 'search'"),
+        ValueError("no such collection"),
+    ],
+)
+async def test_a_retriever_without_an_async_side_is_asked_in_a_thread(error):
     class SyncOnly(FakeRetriever):
         async def _aretrieve(self, query_bundle):
-            raise ValueError("Async client is not initialized!")
+            raise error
 
-    class Broken(FakeRetriever):
-        async def _aretrieve(self, query_bundle):
-            raise ValueError("no such collection")
+    retriever = PlanRetriever(SyncOnly(lambda words: [node(words)]), plan=ONE)
+    if "collection" in str(error):
+        with pytest.raises(RetrievalFailedError, match="no such collection"):
+            await retriever.aretrieve("rewritten")
+    else:
+        assert ids(await retriever.aretrieve("rewritten")) == ["rewritten"]
 
-    assert ids(await searching.aretrieve(SyncOnly(lambda words: [node(words)]), QueryBundle("a"))) == ["a"]
-    with pytest.raises(ValueError, match="no such collection"):
-        await searching.aretrieve(Broken(lambda words: [node(words)]), QueryBundle("a"))
 
-
-async def test_retriever_leaves_no_task_behind_when_it_is_cancelled():
-    class Slow(BaseRetriever):
-        def _retrieve(self, query_bundle):
-            return []
-
+async def test_a_cancelled_retrieval_leaves_no_task_behind():
+    class Slow(FakeRetriever):
         async def _aretrieve(self, query_bundle):
             await asyncio.sleep(60)
 
     before = asyncio.all_tasks()
-    task = asyncio.create_task(PlanRetriever(Slow(), plan=PLAN).aretrieve("rewritten"))
+    task = asyncio.create_task(PlanRetriever(Slow(lambda words: []), plan=PLAN).aretrieve("rewritten"))
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -269,14 +289,27 @@ async def test_retriever_leaves_no_task_behind_when_it_is_cancelled():
     assert asyncio.all_tasks() == before
 
 
-def test_retriever_keeps_scores_that_a_cut_off_can_judge():
+def test_a_query_for_which_no_thread_is_to_be_had_fails(monkeypatch):
+    monkeypatch.setattr(workers, "MAX_WORKERS", 0)
+    settings = CondensePlusSettings(retrieval={"timeout_s": 20})
+    with pytest.raises(RetrievalFailedError, match="WorkersExhausted"):
+        PlanRetriever(echo(), plan=PLAN, settings=settings).retrieve("rewritten")
+
+
+def test_scores_stay_such_that_a_cut_off_can_judge_them():
     base = by_words(rewritten=[node("a", 0.9), node("b", 0.4)], original=[node("b", 0.5)])
+    cut_off = SimilarityPostprocessor(similarity_cutoff=0.6)
     engine = RetrieverQueryEngine.from_args(
-        PlanRetriever(base, plan=PLAN),
-        llm=MockLLM(),
-        node_postprocessors=[SimilarityPostprocessor(similarity_cutoff=0.6)],
+        PlanRetriever(base, plan=PLAN), llm=MockLLM(), node_postprocessors=[cut_off]
     )
     assert ids(engine.query("rewritten").source_nodes) == ["a"]
+
+
+def test_callbacks_are_told_of_the_whole_retrieval(retrieve):
+    heard = LlamaDebugHandler(print_trace_on_end=False)
+    retrieve(PlanRetriever(echo(), plan=PLAN, callback_manager=CallbackManager([heard])))
+    ((_, end),) = heard.get_event_pairs(CBEventType.RETRIEVE)
+    assert ids(end.payload["nodes"]) == ["rewritten"]
 
 
 @pytest.mark.parametrize(
@@ -286,9 +319,9 @@ def test_retriever_keeps_scores_that_a_cut_off_can_judge():
         ({"plan": PLAN, "result": RewriteResult("a", "b", RewriteStatus.REWRITTEN)}, "not both"),
         ({"single_query": ["faq"]}, "faq"),
         ({"settings": CondensePlusSettings(fusion={"method": "borda"})}, "fusion.method"),
+        ({"filters": MetadataFilters(filters=[ExactMatchFilter(key="a", value="b")])}, "filters"),
     ],
 )
-def test_retriever_refuses_wrong_arguments_when_it_is_made(arguments, words):
-    given = {"retriever": FakeRetriever(lambda words: []), **arguments}
+def test_wrong_arguments_are_refused_when_the_retriever_is_made(arguments, words):
     with pytest.raises(ConfigurationError, match=words):
-        PlanRetriever(**given)
+        PlanRetriever(**{"retriever": echo(), **arguments})
