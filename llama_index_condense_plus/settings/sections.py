@@ -147,6 +147,7 @@ class GuardsSettings(Section):
     empty: GuardSettings = Field(_ON, description="Refuses what holds no words.")
     instruction: GuardSettings = Field(_ON, description="Refuses instructions and injections.")
     meta_text: GuardSettings = Field(_ON, description="Refuses apologies and the prompt echoed.")
+    examples: GuardSettings = Field(_ON, description="Refuses names that only the prompt's examples hold.")
     answer: GuardSettings = Field(_ON, description="Refuses an answer in place of a question.")
     repetition: GuardSettings = Field(_ON, description="Refuses the previous question or answer repeated.")
     language: GuardSettings = Field(_ON, description="Refuses another language than the user's.")
