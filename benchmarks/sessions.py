@@ -1,4 +1,4 @@
-"""Measures what a conversation costs: time and memory of each, and the engine's own share as the history grows.
+"""Measures what a conversation costs: what is held once it is over, its time and memory, and how both grow.
 
 The engine's own share is the processor time of a turn without the model, the retriever and the
 memory's reading and writing.
@@ -7,18 +7,25 @@ memory's reading and writing.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gc
+import os
 import statistics
+import tempfile
+import threading
 import time
 import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 from _data import table
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import MockLLM
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, Memory
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.storage.chat_store import SimpleChatStore
@@ -134,12 +141,55 @@ def shares(sizes: tuple[int, ...], repeats: int) -> list[list[str]]:
     return rows
 
 
+def holdings() -> tuple[int, int, int]:
+    """Return this process's threads, open descriptors and resident kB."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    descriptors = len(list(Path("/proc/self/fd").iterdir()))
+    return threading.active_count(), descriptors, pages * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+async def holding(kind: str, stops: tuple[int, ...], uri: str | None) -> list[list[str]]:
+    """Return what the process holds after so many conversations of one turn, each with a memory object of its own."""
+    engine, rows = make_engine(), []
+    for i in range(1, max(stops) + 1):
+        memory: BaseMemory = ChatMemoryBuffer.from_defaults()
+        if uri is not None:
+            memory = Memory.from_defaults(session_id=f"s{i}", async_database_uri=uri)
+        await engine.for_conversation(memory).achat("Where can I get the Kestrel K7?")
+        if i in stops:
+            rows.append([kind, f"{i:,}", *(f"{number:,}" for number in holdings())])
+    return rows
+
+
+def holdings_of(kind: str, stops: tuple[int, ...], uri: str | None) -> list[list[str]]:
+    """Return the rows of ``holding`` from a process of its own: what was held before counts for nobody else."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_run_holding, kind, stops, uri).result()
+
+
+def _run_holding(kind: str, stops: tuple[int, ...], uri: str | None) -> list[list[str]]:
+    return asyncio.run(holding(kind, stops, uri))
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--conversations", type=int, default=10_000)
     arguments.add_argument("--repeats", type=int, default=25)
+    arguments.add_argument("--hold", type=int, nargs="+", default=[500, 5000], help="conversations to look after")
+    arguments.add_argument("--postgres", help="an async database URI, postgresql+asyncpg://…")
+    arguments.add_argument("--only-held", action="store_true", help="print what is held, and no times")
     given = arguments.parse_args()
+    heads, rows = ["memory", "conversations", "threads", "descriptors", "resident kB"], []
+    with tempfile.TemporaryDirectory() as folder:
+        uris = {"buffer": None, "SQLite file": f"sqlite+aiosqlite:///{folder}/chat.db", "PostgreSQL": given.postgres}
+        for kind, uri in uris.items():
+            if kind == "buffer" or uri:
+                rows += holdings_of(kind, tuple(given.hold), uri)
+    table("What is held when conversations are over", heads, rows)
+    if given.only_held:
+        return
     heads = ["live conversations", "median µs", "p95 µs", "kB each"]
     table("What a conversation costs", heads, [creation(given.conversations)])
     heads = ["messages", "own share, median ms", "least ms", "× the 10-message one"]

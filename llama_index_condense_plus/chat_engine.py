@@ -328,9 +328,10 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         streaming: bool = False,
         replaces_last: bool = False,
     ) -> Turn:
-        options = options_of(self._lineage, TurnOptions(restriction=Restriction(**restriction)))
+        own, talk = TurnOptions(restriction=Restriction(**restriction)), self._talk
+        options = options_of(self._lineage, own, talk.restriction)
         request = TurnRequest(message, chat_history, options, streaming, replaces_last)
-        return Turn(self._service, self._pipeline_for(options), self._talk, request)
+        return Turn(self._service, self._pipeline_for(options), talk, request)
 
     def _pipeline_for(self, options: TurnOptions) -> Pipeline:
         if options.settings is None or options.settings is self._settings:

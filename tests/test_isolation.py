@@ -251,6 +251,8 @@ def test_turn_that_lost_its_context_is_refused_and_arguments_need_none(make: Mak
             pool.submit(lambda: asyncio.run(engine.achat("and its price?"))).result()
         with engine.options(rewrite=False), pytest.raises(ConfigurationError):
             pool.submit(engine.retry).result()
+        with pytest.raises(ConfigurationError):  # a restriction, but another one
+            pool.submit(lambda: engine.chat("and its price?", filters=NEW)).result()
 
 
 def test_other_requests_on_the_loop_are_not_held_up_by_a_request_with_options(make: Make) -> None:

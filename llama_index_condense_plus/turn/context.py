@@ -18,6 +18,7 @@ from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.turn.conversation import TurnOptions
 from llama_index_condense_plus.turn.lock import running_loop
+from llama_index_condense_plus.turn.restriction import Restriction
 
 MAX_TRACES = 16
 """Engines whose last trace one context remembers."""
@@ -29,12 +30,12 @@ class _Block:
 
     engine: int
     options: TurnOptions
-    thread: int = field(default_factory=threading.get_ident)
     loop: asyncio.AbstractEventLoop | None = field(default_factory=running_loop)
 
     def is_another_requests(self) -> bool:
-        """Return True if this event loop ran other requests when the block began: each task has its own context."""
-        return self.loop is not None and self.loop is running_loop()
+        """Return True for a turn of a task of an event loop that is no child of the block: tasks inherit a context."""
+        loop = running_loop()
+        return loop is not None and (loop is self.loop or threading.current_thread() is threading.main_thread())
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,13 @@ def next_number() -> int:
     return next(_numbers)
 
 
-def options_of(lineage: Sequence[int], own: TurnOptions) -> TurnOptions:
+def options_of(lineage: Sequence[int], own: TurnOptions, standing: Restriction) -> TurnOptions:
     """Return the options of a turn: those of every block around it in this context, and its own.
 
     Args:
         lineage: numbers of the engine and of those that it was made from.
         own: what the turn itself was given.
+        standing: what holds for every turn of the conversation.
 
     Raises:
         ConfigurationError: a block restricts what these engines search, and its context was lost on the way here.
@@ -70,17 +72,19 @@ def options_of(lineage: Sequence[int], own: TurnOptions) -> TurnOptions:
     options = own
     for block in reversed(here):
         options = options.within(block.options)
-    if not options.restriction:
-        with _mutex:
-            elsewhere = [block for block in _open if block.engine in lineage and block.options.restriction]
-        if not all(block.is_another_requests() for block in elsewhere):
-            raise ConfigurationError(
-                "options(filters=…, retriever=…) restricts this engine in another context, and this turn does not see "
-                "it: a thread or an executor does not inherit the context. Give the turn its own restriction, "
-                "chat(message, filters=…, retriever=…), or for_conversation(key, filters=…) and no options(); "
-                "asyncio.to_thread() and contextvars.copy_context().run keep the context. A turn that is meant to "
-                "search everything says so with filters=MetadataFilters(filters=[])."
-            )
+    if own.restriction.is_everything or any(block.options.restriction for block in here):
+        return options
+    stated = own.restriction.within(standing)
+    with _mutex:
+        elsewhere = [block for block in _open if block.engine in lineage]
+    if any(not stated.covers(b.options.restriction) and not b.is_another_requests() for b in elsewhere):
+        raise ConfigurationError(
+            "options(filters=…, retriever=…) restricts this engine in another context, and this turn does not see it: "
+            "a thread or an executor does not inherit the context. Restrict by argument, which needs no context, in "
+            "place of the block: chat(message, filters=…, retriever=…), or the same for_conversation(key, …). "
+            "asyncio.to_thread() and contextvars.copy_context().run() keep the context. A turn that is to search "
+            "everything says so: filters=MetadataFilters(filters=[])."
+        )
     return options
 
 

@@ -42,6 +42,16 @@ class Restriction:
         """Return both restrictions as one: the filters of both hold, the inner retriever searches."""
         return Restriction(conjunction(outer.filters, self.filters), self.retriever or outer.retriever)
 
+    @property
+    def is_everything(self) -> bool:
+        """True if it says in so many words that everything may be searched: filters that are empty."""
+        return self.filters is not None and not self.filters.filters and self.retriever is None
+
+    def covers(self, other: Restriction) -> bool:
+        """Return True if what this one lets be searched, the other one does too."""
+        own, wanted = (list(_conjuncts(r.filters)) if r.filters is not None else [] for r in (self, other))
+        return other.retriever in (None, self.retriever) and all(part in own for part in wanted)
+
     def retrievers(self, query_engine: BaseQueryEngine, named: Mapping[str, BaseRetriever]) -> dict[str, BaseRetriever]:
         """Return the retrievers of a turn by name, restricted; none for a query engine that shows no retriever.
 
