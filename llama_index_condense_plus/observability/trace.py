@@ -76,7 +76,7 @@ class CondenseTrace:
             "rewrite": self.rewrite,
             "plan": self.plan,
             "retrievals": [
-                {name: getattr(ranked, name) for name in ("query", "source", "used", "elapsed_s", "error")}
+                {name: getattr(ranked, name) for name in ("query", "blended", "source", "used", "elapsed_s", "error")}
                 | {"nodes": [[node.node.node_id, node.score] for node in ranked.nodes]}
                 for ranked in self.retrievals
             ],
