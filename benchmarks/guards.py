@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 from _data import figure, history_of, load, recorded_kdconv, table
-from _guarded import kdconv_table, mtrag_table
 from corruptions import (
     Corruption,
     Pair,
@@ -182,16 +181,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--show", type=int, default=0, help="worst cases printed for each row")
     parser.add_argument("--sample", type=int, default=0, help="at most this many rows of each set")
-    parser.add_argument("--only", default="", help="only rows whose name holds this; retrieval: only retrieval")
+    parser.add_argument("--only", default="", help="only rows whose name holds this")
     options = parser.parse_args()
-    if options.only != "retrieval":
-        tally, sets = Tally(options.show, options.only), Sets(options.sample)
-        for measure in (good_rewrites, wrong_topics, lost_details, answers):
-            measure(tally, sets)
-        table("Guards: share rejected", ("set (cases)", "rejected", "must hold", "guards"), tally.rows)
-    if options.only in ("", "retrieval"):
-        kdconv_table()
-        mtrag_table()
+    tally, sets = Tally(options.show, options.only), Sets(options.sample)
+    for measure in (good_rewrites, wrong_topics, lost_details, answers):
+        measure(tally, sets)
+    table("Guards: share rejected", ("set (cases)", "rejected", "must hold", "guards"), tally.rows)
 
 
 def _capitalised(text: str) -> list[str]:

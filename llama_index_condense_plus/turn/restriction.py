@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.retrieval.retriever import PlanRetriever
 
 _OPPOSITE = {FilterOperator.EQ: FilterOperator.NE, FilterOperator.IN: FilterOperator.NIN}
 _Part = MetadataFilter | MetadataFilters
@@ -77,6 +78,8 @@ class Restriction:
     def _filtered(self, retriever: BaseRetriever) -> BaseRetriever:
         if self.filters is None or not self.filters.filters:
             return retriever
+        if isinstance(retriever, PlanRetriever):
+            return retriever.with_each(self._filtered)
         own = _compat.filters_of(retriever)
         return _compat.with_filters(retriever, conjunction(own, self.filters) or self.filters)
 

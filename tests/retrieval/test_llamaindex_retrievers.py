@@ -9,11 +9,13 @@ import pytest
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.node_parser import HierarchicalNodeParser, get_leaf_nodes
+from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriever, RecursiveRetriever
 from llama_index.core.schema import Document, IndexNode, TextNode
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores import ExactMatchFilter, MetadataFilters
 
+from llama_index_condense_plus import CondensePlusChatEngine
 from llama_index_condense_plus.retrieval.parallel import deepened
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
 from llama_index_condense_plus.settings import CondensePlusSettings
@@ -64,6 +66,17 @@ def test_vector_retriever_keeps_its_metadata_filters(index, retrieve):
     filters = MetadataFilters(filters=[ExactMatchFilter(key="parity", value="even")])
     found = retrieve(PlanRetriever(index.as_retriever(similarity_top_k=5, filters=filters), plan=PLAN))
     assert set(ids(found)) == {"2", "4", "6"}
+
+
+@pytest.mark.parametrize("mode", ["chat", "achat"])
+def test_a_turns_filters_reach_every_retriever_of_a_plan(index, mode):
+    named = {"few": index.as_retriever(similarity_top_k=1), "many": index.as_retriever(similarity_top_k=6)}
+    query_engine = RetrieverQueryEngine.from_args(PlanRetriever(named, plan=PLAN), llm=MockLLM())
+    engine = CondensePlusChatEngine.from_defaults(query_engine, llm=MockLLM(), chat_history=[])
+    filters = MetadataFilters(filters=[ExactMatchFilter(key="parity", value="even")])
+    chat = engine.for_conversation("one", filters=filters)
+    response = chat.chat("aa") if mode == "chat" else asyncio.run(chat.achat("aa"))
+    assert set(ids(response.source_nodes)) == {"2", "4", "6"}
 
 
 def test_deepened_copies_llamaindex_retrievers_and_no_others(index):

@@ -13,7 +13,6 @@ from llama_index.core.llms.mock import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import QueryBundle
-from llama_index.core.vector_stores import ExactMatchFilter, MetadataFilters
 
 from llama_index_condense_plus import workers
 from llama_index_condense_plus.errors import ConfigurationError, RetrievalFailedError
@@ -319,7 +318,6 @@ def test_callbacks_are_told_of_the_whole_retrieval(retrieve):
         ({"plan": PLAN, "result": RewriteResult("a", "b", RewriteStatus.REWRITTEN)}, "not both"),
         ({"single_query": ["faq"]}, "faq"),
         ({"settings": CondensePlusSettings(fusion={"method": "borda"})}, "fusion.method"),
-        ({"filters": MetadataFilters(filters=[ExactMatchFilter(key="a", value="b")])}, "filters"),
     ],
 )
 def test_wrong_arguments_are_refused_when_the_retriever_is_made(arguments, words):
