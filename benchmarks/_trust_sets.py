@@ -10,6 +10,8 @@ from typing import Any
 
 from _data import history_of, load, recorded_kdconv
 
+from llama_index_condense_plus.languages import pack_of
+
 HUMAN = ("gecor_task", "cast19", "cast20", "cast21", "alexa_cqr", "qrecc")
 """English sets with rewrites by people."""
 
@@ -82,14 +84,11 @@ def kdconv(limit: int = 600) -> list[Case]:
     return cases[: 2 * limit]
 
 
-_PRONOUN = re.compile("它|他|她|这个\\w|那个\\w|这部\\w|这首\\w")
-
-
 def _with_entity(question: str, entity: str) -> Iterator[str]:
-    if _PRONOUN.search(question):
-        yield _PRONOUN.sub(entity, question, count=1)
-    else:
-        yield entity + question
+    """Yield the question with the entity in the place of a pronoun, or else before it."""
+    found = pack_of(question).references(question)
+    pointer = next((r for r in found if r.kind in {"thing", "person", "plural"}), None)
+    yield question[: pointer.start] + entity + question[pointer.end :] if pointer else f"{entity} {question}"
 
 
 def machine(gains: Iterable[dict[str, Any]]) -> list[Case]:

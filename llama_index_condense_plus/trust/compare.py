@@ -15,8 +15,9 @@ MAX_CHARS = 8_000
 """Longer messages and rewrites are compared by both ends."""
 RARE = 6
 """Class of a word that is not among the frequent ones of its language."""
-ROOT = 5
-"""Latin words that share this many first letters count as forms of one word."""
+SHORTEST_ROOT = 4
+"""Letters of the shortest root: a Latin word and another one that begins with its root count as forms of one."""
+LONGEST_ROOT = 7
 NAMING = frozenset({"person", "place", "organisation", "name", "code"})
 """Kinds of tokens that name one thing."""
 PASSAGE = 3
@@ -59,7 +60,7 @@ def _forms(word: str) -> tuple[str, ...]:
     """Return a word's folded forms: in the singular, its root, without separators, and its parts."""
     base = singular(fold(word))
     if base.isalpha():
-        return (base, base[:ROOT]) if len(base) > ROOT and base.isascii() else (base,)
+        return (base, *(base[:size] for size in range(SHORTEST_ROOT, min(LONGEST_ROOT, len(base))))) if base.isascii() else (base,)
     parts = tuple(filter(None, _PARTS.split(base)))
     return (base, "".join(parts), *map(singular, parts))
 
@@ -72,7 +73,7 @@ def has_word(word: str, known: frozenset[str], plain: str) -> bool:
     if not base.isascii():
         return base in plain or (len(base) > 2 and (base[:-1] in plain or base[1:] in plain))  # noqa: PLR2004
     if base.isalpha():
-        return bool(others) and others[0] in known
+        return len(base) > SHORTEST_ROOT and base[: max(SHORTEST_ROOT, min(LONGEST_ROOT - 1, len(base) - 3))] in known
     return bool(others) and (others[0] in known or all(part in known for part in others[1:]))
 
 
@@ -227,7 +228,16 @@ class Comparison:
     @cached_property
     def lost(self) -> tuple[Token, ...]:
         """The binding words that are not in the rewrite."""
+        if bare(self.message) in bare(self.rewrite):
+            return ()
         return tuple(token for token in self.binding if not self.written.has(token) and not self._mistyped(token))
+
+    @cached_property
+    def keeps_nothing(self) -> bool:
+        """True if no content word of the message survives, or no word at all of one that has none."""
+        if self.binding:
+            return len(self.lost) == len(self.binding)
+        return bool(self.frame) and self.frame_kept == 0
 
     @cached_property
     def added(self) -> tuple[Token, ...]:
@@ -284,9 +294,24 @@ class Comparison:
         return () if new and any(r.kind == "time" for r in self.references) else tuple(new)
 
     @cached_property
-    def negation_shift(self) -> int:
-        """Negations that the rewrite has more, or less, than what is asked."""
-        return len(self.pack.negations(self.rewrite)) - len(self.pack.negations(self.message))
+    def lost_negation(self) -> bool:
+        """True if what is asked negates and the rewrite does so less often."""
+        clause = self.pack.asking_clause(self.message)
+        return len(self.pack.negations(clause.text)) > len(self.pack.negations(self.rewrite))
+
+    @cached_property
+    def new_negation(self) -> bool:
+        """True if the rewrite negates what was not negated before; "other than X" after "any others?" does not."""
+        spans = self.pack.negations(self.rewrite)
+        if len(spans) <= len(self.pack.negations(self.message)) or any(r.kind == "other" for r in self.references):
+            return False
+        tokens = self.pack.tokenize(self.rewrite)
+        for span in spans:
+            after = next((t.end for t in tokens if t.start >= span.end and t.kind != "mark"), span.end)
+            phrase = fold(self.rewrite[span.start : after])
+            if phrase not in self.said.plain and phrase not in self.asked.plain:
+                return True
+        return False
 
     @cached_property
     def references_left(self) -> tuple[str, ...]:
@@ -307,6 +332,13 @@ class Comparison:
             for text in (self.message, self.rewrite)
         )
         return bool(before and after) and before.isdisjoint(after)
+
+    @cached_property
+    def added_questions(self) -> int:
+        """Question words of the rewrite that the message does not have, if it has any of its own."""
+        tokens = self.pack.tokenize(self.rewrite)
+        own = any(t.kind == "question" for t in self.frame)
+        return sum(t.kind == "question" and not self.asked.has(t) for t in tokens) if own else 0
 
     @cached_property
     def more_sentences(self) -> bool:
@@ -353,7 +385,7 @@ def _keeps_number(number: str, text: Words | Said) -> bool:
 
 def _near(word: str, other: str) -> bool:
     """Return True if two words differ by one letter, or by the order of two."""
-    if word[0] != other[0] or not ROOT - 1 <= len(word) <= len(other) + 1 <= len(word) + 2:
+    if word[0] != other[0] or not SHORTEST_ROOT <= len(word) <= len(other) + 1 <= len(word) + 2:
         return False
     if not (word.isascii() and word.isalpha() and other.isalpha()):
         return False

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from llama_index_condense_plus.linear import LinearModel
-from llama_index_condense_plus.trust.compare import Comparison
+from llama_index_condense_plus.trust.compare import Comparison, _rarity
 
 WEIGHTS = Path(__file__).parent / "data" / "weights.toml"
 MANY = 4
@@ -27,7 +27,6 @@ def features(c: Comparison) -> dict[str, float]:
         c: the comparison of a rewrite.
     """
     changes = not c.same
-    shift = c.negation_shift
     return {
         "lost_words": 1.0 - c.kept_share,
         "no_words": float(not c.binding),
@@ -39,8 +38,8 @@ def features(c: Comparison) -> dict[str, float]:
         "new_names": min(len(c.new_names), 2) / 2,
         "lost_number": float(bool(c.lost_numbers)),
         "new_number": float(bool(c.new_numbers)),
-        "lost_negation": float(shift < 0),
-        "new_negation": float(shift > 0),
+        "lost_negation": float(c.lost_negation),
+        "new_negation": float(c.new_negation),
         "growth": min(1.0, max(0.0, math.log((len(c.rewrite) + 20) / (len(c.message) + 20)) / 3)),
         "reference_left": float(changes and bool(c.references_left)),
         "stopped_asking": float(c.stops_asking),
@@ -48,5 +47,9 @@ def features(c: Comparison) -> dict[str, float]:
         "from_answer": c.from_answer,
         "lost_name": float(any(t.kind in {"name", "code", "person", "place", "organisation"} for t in c.lost)),
         "other_question": float(c.other_question),
+        "added_questions": min(c.added_questions, 2) / 2,
+        "unsaid_and_questions": min(c.added_questions, 2) / 2 * min(len(c.unsaid), 2) / 2,
+        "kept_nothing": float(c.keeps_nothing),
+        "rare": min(2, sum(1 for t in c.unsaid if _rarity(t.text) >= 5)) / 2,
         "more_sentences": float(c.more_sentences),
     }
