@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from llama_index_condense_plus.languages import Reference, Token, WordPack, pack_of
 from llama_index_condense_plus.languages.text import clip, fold, rarity_classes, remembered, singular
 from llama_index_condense_plus.types import HistoryWindow
+
+if TYPE_CHECKING:
+    from llama_index_condense_plus.settings import CondensePlusSettings
 
 MAX_CHARS = 8_000
 """Longer messages and rewrites are compared by both ends."""
@@ -22,6 +25,8 @@ NAMING = frozenset({"person", "place", "organisation", "name", "code"})
 """Kinds of tokens that name one thing."""
 PASSAGE = 3
 """An instruction is taken to reach over so many sentences, its own included."""
+STATING = frozenset({".", "!", "\N{IDEOGRAPHIC FULL STOP}", "\N{FULLWIDTH EXCLAMATION MARK}"})
+"""Marks that end a statement."""
 _PARTS = re.compile(r"[-_./'’+#]+")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _SPACE = re.compile(r"\s+")
@@ -147,11 +152,12 @@ def _sentences(text: str) -> tuple[str, ...]:
     return tuple(form for form in dict.fromkeys(forms) if len(form) >= SHORT)
 
 
-def _overlap(form: str, earlier: str) -> float:
-    """Return how much of a bare form is an earlier one, or a part of one."""
-    if form in earlier or earlier in form:
-        return min(1.0, len(earlier) / len(form))
-    return 0.0
+def overlap(form: str, text: str) -> float:
+    """Return how much of a bare form and a sentence of a text are the same, if one holds the other."""
+    if len(form) < SHORT:
+        return 0.0
+    found = (min(len(s), len(form)) / max(len(s), len(form)) for s in _sentences(text) if form in s or s in form)
+    return max(found, default=0.0)
 
 
 class Comparison:
@@ -162,18 +168,36 @@ class Comparison:
         rewrite: what is compared with them.
         window: the conversation.
         grounded: more that counts as said, such as the targets of aliases.
+        shots: texts of the examples that the prompt showed.
+        settings: whose ``languages`` section adds words and removes some.
     """
 
-    def __init__(self, message: str, rewrite: str, window: HistoryWindow, grounded: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        rewrite: str,
+        window: HistoryWindow,
+        *,
+        grounded: Iterable[str] = (),
+        shots: Iterable[str] = (),
+        settings: CondensePlusSettings | None = None,
+    ) -> None:
         self.message = clip(message, MAX_CHARS)
         self.rewrite = clip(rewrite, MAX_CHARS)
         self.window = window
+        self.shots = tuple(shots)
         self._grounded = tuple(grounded)
+        self._settings = settings
 
     @cached_property
     def pack(self) -> WordPack:
         """The pack of the message's language."""
-        return pack_of(self.message)
+        return pack_of(self.message, self._settings)
+
+    @cached_property
+    def written_pack(self) -> WordPack:
+        """The pack of the rewrite's language."""
+        return pack_of(self.rewrite, self._settings)
 
     @cached_property
     def asked(self) -> Words:
@@ -320,9 +344,29 @@ class Comparison:
         return tuple(r.text for r in self.pack.references(self.rewrite) if fold(r.text) in before)
 
     @cached_property
+    def obeyed(self) -> tuple[Token, ...]:
+        """The words of the rewrite that were said in orders to the model, and nowhere else."""
+        return tuple(t for t in self.unsaid if any(order.has(t) for order in self.said.orders))
+
+    @cached_property
+    def asks(self) -> bool:
+        """True if the rewrite asks, or requests an answer."""
+        return self.written_pack.is_question(self.rewrite)
+
+    @cached_property
+    def is_small_talk(self) -> bool:
+        """True if the message is small talk; yes and no answer a question, which may be meant."""
+        return self.pack.small_talk(self.message) not in {"", "answer"}
+
+    @cached_property
+    def states(self) -> bool:
+        """True if the rewrite has the form of a statement: it ends like one, where the message does not."""
+        return self.rewrite.rstrip()[-1:] in STATING and self.message.rstrip()[-1:] not in STATING
+
+    @cached_property
     def stops_asking(self) -> bool:
         """True if the message asks and the rewrite does not."""
-        return self.pack.is_question(self.message) and not self.pack.is_question(self.rewrite)
+        return self.pack.is_question(self.message) and not self.asks
 
     @cached_property
     def other_question(self) -> bool:
@@ -346,12 +390,12 @@ class Comparison:
         return len(self.pack.sentences(self.rewrite)) > len(self.pack.sentences(self.message))
 
     @cached_property
-    def copied_share(self) -> float:
+    def copied(self) -> float:
         """Share of the rewrite that repeats one earlier sentence and stands nowhere in the message."""
-        own, form = bare(self.message), bare(self.rewrite)
-        if len(form) < SHORT or form in own:
+        form = bare(self.rewrite)
+        if form in bare(self.message):
             return 0.0
-        return max((_overlap(form, earlier) for m in self.window.all_messages for earlier in _sentences(m.full_text)), default=0.0)
+        return max((overlap(form, m.full_text) for m in self.window.all_messages), default=0.0)
 
     @cached_property
     def from_answer(self) -> float:

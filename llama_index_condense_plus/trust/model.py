@@ -43,7 +43,7 @@ def features(c: Comparison) -> dict[str, float]:
         "growth": min(1.0, max(0.0, math.log((len(c.rewrite) + 20) / (len(c.message) + 20)) / 3)),
         "reference_left": float(changes and bool(c.references_left)),
         "stopped_asking": float(c.stops_asking),
-        "copied": c.copied_share,
+        "copied": c.copied,
         "from_answer": c.from_answer,
         "lost_name": float(any(t.kind in {"name", "code", "person", "place", "organisation"} for t in c.lost)),
         "other_question": float(c.other_question),

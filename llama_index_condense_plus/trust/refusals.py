@@ -1,0 +1,152 @@
+"""What is never searched: for each kind of refusal a function that says why, or returns an empty string."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+
+from llama_index_condense_plus.languages import WordPack, pack_of
+from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.trust.compare import NAMING, Comparison, bare, overlap, words
+from llama_index_condense_plus.types import WindowMessage
+
+SHOWN = 80
+"""Characters of a reason that are quoted."""
+OBEYED = 0.5
+"""From this share on, what a rewrite adds counts as taken from an order."""
+REPEATED = 0.6
+"""From this share on, an earlier sentence counts as repeated."""
+FOREIGN = 0.2
+"""Share of letters in a script of its own from which a rewrite counts as foreign."""
+UNSAID = 0.25
+"""Share of words that nobody said from which a rewrite that keeps nothing of the message is unrelated."""
+MOSTLY_UNSAID = 0.6
+"""The same for one that keeps some words of a message, but not half of them."""
+_SCRIPTS = {"HIRAGANA": "KANA", "KATAKANA": "KANA", "KATAKANA-HIRAGANA": "KANA"}
+
+
+def is_empty(c: Comparison) -> str:
+    """Say so if the rewrite holds no words."""
+    return "" if any(map(str.isalnum, c.rewrite)) else "no words"
+
+
+def meta_text(c: Comparison) -> str:
+    """Return words about the task, or of an apology, that are not the user's own."""
+    found = (s for pack in _packs(c) for s in pack.instructions(c.rewrite) if s.kind == "meta")
+    return next((span.text for span in found if fold(span.text) not in c.asked.plain), "")
+
+
+def instruction(c: Comparison) -> str:
+    """Return an order that the rewrite gives, or the words of an order of the conversation that it obeys.
+
+    It obeys if most of what it adds to the message was said in that order and nowhere else.
+    """
+    given = (s for pack in _packs(c) for s in pack.instructions(c.rewrite) if s.kind == "injection")
+    order = next((span.text for span in given if fold(span.text) not in c.asked.plain), "")
+    if order:
+        return order
+    obeyed = c.obeyed
+    named = all(token.kind in NAMING for token in obeyed) and c.kept_share == 1.0 and c.binding
+    return ", ".join(t.text for t in obeyed)[:SHOWN] if obeyed and not named and len(obeyed) >= OBEYED * len(c.added) else ""
+
+
+def answer(c: Comparison) -> str:
+    """Say so if the rewrite answers: it agrees or declines before it speaks, or states where the message asks."""
+    first = c.written_pack.sentences(c.rewrite)
+    opening = fold(c.rewrite).split(",")[0].strip() if first else ""
+    if opening and opening not in c.asked.plain and c.written_pack.small_talk(opening) == "answer" and not c.asks:
+        return "begins like an answer"
+    states = c.stops_asking and c.states
+    return "states where the user asks" if states else ""
+
+
+def repetition(c: Comparison) -> str:
+    """Return the earlier message or sentence that the rewrite repeats."""
+    own, form = bare(c.message), bare(c.rewrite)
+    if form in own:
+        return ""
+    for message in reversed(c.window.all_messages):
+        said = message.full_text
+        if overlap(form, said) >= REPEATED and overlap(own, said) < 1.0 and not _asked_again(c, message):
+            return message.full_text[:SHOWN]
+    return ""
+
+
+def _asked_again(c: Comparison, message: WindowMessage) -> bool:
+    """Return True if the message asks again, in fewer words, what the user asked before."""
+    if message.role != "user":
+        return bool(c.binding) and not c.lost and c.asks
+    return bool(c.binding) and not c.lost
+
+
+def language(c: Comparison) -> str:
+    """Return the language of the rewrite if it is not the user's; names, codes and words that were said do not count."""
+    own = c.written_pack.tokenize(c.rewrite)
+    rest = [t for t in own if t.kind not in NAMING and t.kind != "mark" and not (t.is_content and c.said.has(t))]
+    users = [t for t in c.pack.tokenize(c.message) if t.kind not in NAMING and t.kind != "mark"]
+    if not any(not t.is_content for t in users):
+        users += [t for m in c.window.all_messages[-2:] for t in pack_of(m.full_text).tokenize(m.full_text)]
+    before, after = scripts(" ".join(t.text for t in users)), scripts(" ".join(t.text for t in rest))
+    total = sum(after.values())
+    foreign = sum(count for script, count in after.items() if script not in before)
+    if before and total and foreign > FOREIGN * total and foreign > 1:
+        return c.written_pack.name
+    if c.written_pack.code in {c.pack.code, "und"}:
+        return ""
+    closed = sum(not t.is_content for t in rest)
+    theirs = sum(not t.is_content and t.kind != "mark" for t in c.pack.tokenize(c.rewrite))
+    mine = sum(not t.is_content for t in users)
+    return c.written_pack.name if closed > 1 and closed > theirs and mine else ""
+
+
+def unrelated(c: Comparison) -> str:
+    """Say so if the rewrite has nothing in common with the message and little with the conversation."""
+    if c.same:
+        return ""
+    if c.is_small_talk:
+        chats = bool(c.written_pack.small_talk(c.rewrite)) or not c.added
+        return "" if chats else "small talk became a question"
+    if c.binding and not c.written.content and not c.references_left:
+        return "no word of the question"
+    if c.keeps_nothing and c.novelty >= UNSAID:
+        return "nothing of the message, and what nobody said"
+    if c.novelty >= MOSTLY_UNSAID and (c.kept_share < 0.5 or (not c.binding and c.frame_kept < 0.5)):
+        return "little of the message, and what nobody said"
+    return ""
+
+
+def examples(c: Comparison) -> str:
+    """Return the names that only the examples of the prompt hold."""
+    held = [t for t in c.unsaid if any(words(shot).has(t) for shot in c.shots)]
+    named = [t.text for t in held if t.kind in NAMING]
+    return ", ".join(named or ([t.text for t in held] if len(held) > 1 and len(held) >= OBEYED * len(c.added) else []))
+
+
+REFUSALS: dict[str, Callable[[Comparison], str]] = {
+    "empty": is_empty,
+    "instruction": instruction,
+    "meta_text": meta_text,
+    "examples": examples,
+    "answer": answer,
+    "repetition": repetition,
+    "language": language,
+    "unrelated": unrelated,
+}
+"""Name of each refusal, which is that of its settings, with its function."""
+
+
+def _packs(c: Comparison) -> tuple[WordPack, ...]:
+    return (c.pack,) if c.written_pack is c.pack else (c.pack, c.written_pack)
+
+
+def scripts(text: str) -> Counter[str]:
+    """Return how many letters a text has of each script."""
+    return Counter(script for char in text if char.isalpha() and (script := _script(char)))
+
+
+@lru_cache(maxsize=4096)
+def _script(char: str) -> str:
+    name = unicodedata.name(char, "").split(" ")[0]
+    return _SCRIPTS.get(name, name)
