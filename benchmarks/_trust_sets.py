@@ -195,7 +195,7 @@ def hijacked(cases: Sequence[Case], seed: int = 0) -> Iterator[Case]:
     """Yield right rewrites into which a purpose was put that nobody has."""
     dice = random.Random(seed)  # noqa: S311 - sampling, not secrecy
     for case in cases:
-        latin = case.rewrite.isascii()
+        latin = not any(char > "\u2e80" for char in case.rewrite)
         purpose = dice.choice([word for word in PURPOSES if word.isascii() == latin])
         if latin:
             rest = re.sub(r"^\W*(?:what|how|is|are|does|do|can|who|when|where)\b(?: (?:is|are|was|do|does))?", "", case.rewrite, flags=re.I)
@@ -221,6 +221,6 @@ def corruptions(cases: Sequence[Case], seed: int = 0) -> list[Case]:
 
 
 def _runs(case: Case) -> list[str]:
-    if case.rewrite.isascii():
-        return [run for run in re.findall(r"(?<=[a-z,] )[A-Z][\w'&]{3,}(?: [A-Z][\w'&]+)*", case.rewrite)]
+    if not any(char > "\u2e80" for char in case.rewrite):
+        return list(re.findall(r"(?<=[a-z,] )[A-Z][\w'&]{3,}(?: [A-Z][\w'&]+)*", case.rewrite))
     return [case.rewrite.replace(case.message, "")] if case.message in case.rewrite and len(case.rewrite) > len(case.message) + 1 else []

@@ -24,7 +24,7 @@ SMALL_TALK_CHARS = 160
 """Longer messages are no small talk."""
 POINTING = {"ordinal": "ordinal", "previous": "back_reference", "other": "other"}
 """Kind of reference → name of its cue; every other kind but ``clause`` is a ``pronoun``."""
-CLOSED = ("function", "negation", "pronoun", "question")
+CLOSED = ("time", "function", "negation", "pronoun", "question")
 """Lists of closed classes; a word in several of them is of the last one's kind."""
 _NEVER = r"(?!)"
 _SEPARATORS = re.compile(r"[\s,.!;:~…，。！；：、～—-]*")
@@ -216,7 +216,7 @@ class WordPack:
             kinds.add(match.lastgroup or kind_of.get(" ".join(match.group().split()), ""))
             separators = _SEPARATORS.match(folded, match.end())
             at = separators.end() if separators else match.end()
-        return next((kind for kind in ("thanks", "greeting", "acknowledgement", "answer") if kind in kinds), "")
+        return next((kind for kind in ("thanks", "greeting", "answer", "acknowledgement") if kind in kinds), "")
 
     def connectives(self, text: str) -> tuple[Span, ...]:
         """Return what a search query can do without: time connectives, back references, polite padding."""
@@ -229,12 +229,14 @@ class WordPack:
         )
 
     def instructions(self, text: str) -> tuple[Span, ...]:
-        """Return orders: kind ``talk`` (about this conversation), ``meta`` (about the task) or ``injection``."""
+        """Return orders and words about the task: kind ``talk`` (about this conversation), ``meta``, ``apology`` or
+        ``injection``.
+        """
         text = clip(text)
         folded = aligned(text)
         return tuple(
             Span(text[match.start() : match.end()], match.start(), kind)
-            for kind in ("talk", "meta", "injection")
+            for kind in ("talk", "meta", "apology", "injection")
             for match in self.pattern(kind).finditer(folded)
         )
 

@@ -23,6 +23,8 @@ SHORTEST_ROOT = 4
 LONGEST_ROOT = 7
 NAMING = frozenset({"person", "place", "organisation", "name", "code"})
 """Kinds of tokens that name one thing."""
+ORDERS = frozenset({"injection", "meta"})
+"""Kinds of instructions that are none of the user's business."""
 PASSAGE = 3
 """An instruction is taken to reach over so many sentences, its own included."""
 STATING = frozenset({".", "!", "\N{IDEOGRAPHIC FULL STOP}", "\N{FULLWIDTH EXCLAMATION MARK}"})
@@ -107,7 +109,7 @@ class _Message(NamedTuple):
 def _message(text: str) -> _Message:
     """Return a message of the history with the passages apart that order the model to do something."""
     pack = pack_of(text)
-    starts = [span.start for span in pack.instructions(text) if span.kind != "talk"]
+    starts = [span.start for span in pack.instructions(text) if span.kind in ORDERS]
     orders: list[Words] = []
     if starts:
         text = clip(text)
@@ -220,6 +222,11 @@ class Comparison:
         """True if the rewrite is the message but for spaces, case and marks."""
         return bare(self.message) == bare(self.rewrite)
 
+    def was_said(self, text: str) -> bool:
+        """Return True if words stand in the message or in the conversation, outside of orders."""
+        plain = fold(text)
+        return plain in self.asked.plain or plain in self.said.plain
+
     @cached_property
     def references(self) -> tuple[Reference, ...]:
         """The words of the message that point back."""
@@ -275,7 +282,9 @@ class Comparison:
         return tuple(
             token
             for token in self.added
-            if not self.said.has(token) and not any(_near(fold(token.text), fold(other)) for other in typed)
+            if not self.said.has(token)
+            and not any(_near(fold(token.text), fold(other)) for other in typed)
+            and not (token.kind in {"number", "time"} and not self.new_numbers)
         )
 
     @cached_property
@@ -301,6 +310,8 @@ class Comparison:
     @cached_property
     def lost_numbers(self) -> tuple[str, ...]:
         """Numbers of what is asked that are gone, unless they picked a list item that the rewrite names."""
+        if any(cue.name == "pick" for cue in self.pack.cues(self.message)):
+            return ()
         picks = [r for r in self.references if r.kind == "ordinal"]
         clause = self.pack.asking_clause(self.message)
         gone = [
@@ -313,9 +324,11 @@ class Comparison:
 
     @cached_property
     def new_numbers(self) -> tuple[str, ...]:
-        """Numbers that nobody said; a date that stands for a relative time is none."""
-        new = [n for n in self.written.numbers if n not in self.asked.numbers and not _keeps_number(n, self.said)]
-        return () if new and any(r.kind == "time" for r in self.references) else tuple(new)
+        """Numbers that nobody said; a date may follow from the time that a message names."""
+        timed = any(t.kind == "time" for t in (*self.asked.content, *self.references))
+        if timed:
+            return ()
+        return tuple(n for n in self.written.numbers if n not in self.asked.numbers and not _keeps_number(n, self.said))
 
     @cached_property
     def lost_negation(self) -> bool:

@@ -6,11 +6,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import groupby
 
-from llama_index_condense_plus.languages import WordPack, pack_of
+from llama_index_condense_plus.languages import Token, WordPack, pack_of
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.trust.compare import NAMING, Comparison, bare, overlap, words
-from llama_index_condense_plus.types import WindowMessage
 
 SHOWN = 80
 """Characters of a reason that are quoted."""
@@ -20,6 +20,7 @@ REPEATED = 0.6
 """From this share on, an earlier sentence counts as repeated."""
 FOREIGN = 0.2
 """Share of letters in a script of its own from which a rewrite counts as foreign."""
+HALF = 0.5
 UNSAID = 0.25
 """Share of words that nobody said from which a rewrite that keeps nothing of the message is unrelated."""
 MOSTLY_UNSAID = 0.6
@@ -33,9 +34,9 @@ def is_empty(c: Comparison) -> str:
 
 
 def meta_text(c: Comparison) -> str:
-    """Return words about the task, or of an apology, that are not the user's own."""
-    found = (s for pack in _packs(c) for s in pack.instructions(c.rewrite) if s.kind == "meta")
-    return next((span.text for span in found if fold(span.text) not in c.asked.plain), "")
+    """Return words about the task, or of an apology, that nobody in the conversation used."""
+    found = (s for pack in _packs(c) for s in pack.instructions(c.rewrite) if s.kind in {"meta", "apology"})
+    return next((s.text for s in found if not c.was_said(s.text)), "")
 
 
 def instruction(c: Comparison) -> str:
@@ -44,7 +45,7 @@ def instruction(c: Comparison) -> str:
     It obeys if most of what it adds to the message was said in that order and nowhere else.
     """
     given = (s for pack in _packs(c) for s in pack.instructions(c.rewrite) if s.kind == "injection")
-    order = next((span.text for span in given if fold(span.text) not in c.asked.plain), "")
+    order = next((span.text for span in given if not c.was_said(span.text)), "")
     if order:
         return order
     obeyed = c.obeyed
@@ -63,28 +64,28 @@ def answer(c: Comparison) -> str:
 
 
 def repetition(c: Comparison) -> str:
-    """Return the earlier message or sentence that the rewrite repeats."""
+    """Return the earlier message or sentence that the rewrite repeats, unless the user asks it again."""
     own, form = bare(c.message), bare(c.rewrite)
     if form in own:
         return ""
     for message in reversed(c.window.all_messages):
         said = message.full_text
-        if overlap(form, said) >= REPEATED and overlap(own, said) < 1.0 and not _asked_again(c, message):
-            return message.full_text[:SHOWN]
+        if overlap(form, said) < REPEATED or overlap(own, said) == 1.0 or _brings_in(c, said):
+            continue
+        if not (message.role == "user" and c.binding and not c.lost):
+            return said[:SHOWN]
     return ""
 
 
-def _asked_again(c: Comparison, message: WindowMessage) -> bool:
-    """Return True if the message asks again, in fewer words, what the user asked before."""
-    if message.role != "user":
-        return bool(c.binding) and not c.lost and c.asks
-    return bool(c.binding) and not c.lost
+def _brings_in(c: Comparison, earlier: str) -> bool:
+    """Return True if the rewrite holds a word of the message that the earlier text has not."""
+    before = words(earlier)
+    return any(c.written.has(token) and not before.has(token) for token in c.asked.content)
 
 
 def language(c: Comparison) -> str:
     """Return the language of the rewrite if it is not the user's; names, codes and words that were said do not count."""
-    own = c.written_pack.tokenize(c.rewrite)
-    rest = [t for t in own if t.kind not in NAMING and t.kind != "mark" and not (t.is_content and c.said.has(t))]
+    rest = [t for t in _unquoted(c) if t.kind not in NAMING and t.kind != "mark"]
     users = [t for t in c.pack.tokenize(c.message) if t.kind not in NAMING and t.kind != "mark"]
     if not any(not t.is_content for t in users):
         users += [t for m in c.window.all_messages[-2:] for t in pack_of(m.full_text).tokenize(m.full_text)]
@@ -101,18 +102,30 @@ def language(c: Comparison) -> str:
     return c.written_pack.name if closed > 1 and closed > theirs and mine else ""
 
 
+def _unquoted(c: Comparison) -> list[Token]:
+    """Return the words of the rewrite without the stretches of another script that somebody has said."""
+    own = scripts(c.message)
+    runs = (list(run) for _, run in groupby(c.written_pack.tokenize(c.rewrite), lambda t: any(s in own for s in scripts(t.text))))
+    kept: list[Token] = []
+    for run in runs:
+        stretch = c.rewrite[run[0].start : run[-1].end]
+        if any(s in own for s in scripts(stretch)) or not c.was_said(stretch.strip()):
+            kept.extend(t for t in run if not (t.is_content and c.said.has(t)))
+    return kept
+
+
 def unrelated(c: Comparison) -> str:
     """Say so if the rewrite has nothing in common with the message and little with the conversation."""
     if c.same:
         return ""
-    if c.is_small_talk:
-        chats = bool(c.written_pack.small_talk(c.rewrite)) or not c.added
-        return "" if chats else "small talk became a question"
+    keeps_half = c.kept_share >= HALF and c.frame_kept >= HALF
+    if c.is_small_talk and not keeps_half and c.added and (c.asks or c.novelty >= UNSAID):
+        return "small talk became a question"
     if c.binding and not c.written.content and not c.references_left:
         return "no word of the question"
-    if c.keeps_nothing and c.novelty >= UNSAID:
+    if c.keeps_nothing and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF):
         return "nothing of the message, and what nobody said"
-    if c.novelty >= MOSTLY_UNSAID and (c.kept_share < 0.5 or (not c.binding and c.frame_kept < 0.5)):
+    if c.novelty >= MOSTLY_UNSAID and (c.kept_share < HALF or (not c.binding and c.frame_kept < HALF)):
         return "little of the message, and what nobody said"
     return ""
 
