@@ -218,6 +218,11 @@ class Comparison:
         return _said((*texts, self.window.summary, *self._grounded))
 
     @cached_property
+    def knows_answers(self) -> bool:
+        """True if the conversation holds what the assistant said."""
+        return any(message.role == "assistant" for message in self.window.all_messages)
+
+    @cached_property
     def same(self) -> bool:
         """True if the rewrite is the message but for spaces, case and marks."""
         return bare(self.message) == bare(self.rewrite)
@@ -325,10 +330,9 @@ class Comparison:
     @cached_property
     def new_numbers(self) -> tuple[str, ...]:
         """Numbers that nobody said; a date may follow from the time that a message names."""
+        new = (n for n in self.written.numbers if n not in self.asked.numbers and not _keeps_number(n, self.said))
         timed = any(t.kind == "time" for t in (*self.asked.content, *self.references))
-        if timed:
-            return ()
-        return tuple(n for n in self.written.numbers if n not in self.asked.numbers and not _keeps_number(n, self.said))
+        return () if timed and self.asked.numbers <= self.written.numbers else tuple(new)
 
     @cached_property
     def lost_negation(self) -> bool:
@@ -392,9 +396,9 @@ class Comparison:
 
     @cached_property
     def added_questions(self) -> int:
-        """Question words of the rewrite that the message does not have, if it has any of its own."""
+        """Question words of the rewrite that the message, if it asks, does not have."""
         tokens = self.pack.tokenize(self.rewrite)
-        own = any(t.kind == "question" for t in self.frame)
+        own = any(t.kind == "question" for t in self.frame) or self.pack.is_question(self.message)
         return sum(t.kind == "question" and not self.asked.has(t) for t in tokens) if own else 0
 
     @cached_property
