@@ -6,12 +6,16 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from _data import history_of, load, recorded_kdconv
+from _bm25 import bm25
+from _data import history_of, load, ndcg_at, recorded_kdconv
 
 from llama_index_condense_plus.languages import pack_of
 
+LARGEST = 1_500
+"""Rows of a set that are used."""
 HUMAN = ("gecor_task", "cast19", "cast20", "cast21", "alexa_cqr", "qrecc")
 """English sets with rewrites by people."""
 
@@ -55,8 +59,9 @@ def names(text: str) -> list[str]:
 
 def human(name: str) -> list[Case]:
     """Return the human rewrites of a set whose names all stand in message or history."""
-    cases = []
-    for row in load(name):
+    cases, rows = [], load(name)
+    random.Random(0).shuffle(rows)  # noqa: S311 - sampling, not secrecy
+    for row in rows[:LARGEST]:
         history = tuple(history_of(row))
         said = " ".join([row["question"], *(text for _, text in history)]).lower()
         if history and row.get("gold") and all(word in said for word in names(row["gold"])):
@@ -79,39 +84,47 @@ def kdconv(limit: int = 600) -> list[Case]:
         if row["entity_in_question"]:
             cases.append(Case("kdconv", "same", row["question"], history, row["question"], conversation))
         elif entity:
-            for rewrite in _with_entity(row["question"], entity):
-                cases.append(Case("kdconv", "human", row["question"], history, rewrite, conversation))
+            rewrite = _with_entity(row["question"], entity)
+            cases.append(Case("kdconv", "human", row["question"], history, rewrite, conversation))
     return cases[: 2 * limit]
 
 
-def _with_entity(question: str, entity: str) -> Iterator[str]:
-    """Yield the question with the entity in the place of a pronoun, or else before it."""
+def _with_entity(question: str, entity: str) -> str:
+    """Return the question with the entity in the place of a pronoun, or else before it."""
     found = pack_of(question).references(question)
     pointer = next((r for r in found if r.kind in {"thing", "person", "plural"}), None)
-    yield question[: pointer.start] + entity + question[pointer.end :] if pointer else f"{entity} {question}"
+    return question[: pointer.start] + entity + question[pointer.end :] if pointer else f"{entity} {question}"
 
 
-def machine(gains: Iterable[dict[str, Any]]) -> list[Case]:
-    """Return published rewrites of MTRAG and recorded ones of KdConv that find more, or less, than as typed.
-
-    Args:
-        gains: a row for each rewrite with ``id``, ``rewriter``, ``rewrite``, ``typed`` and ``alone``.
-    """
-    rows = {row["id"]: row for row in (*load("mtrag_dev"), *recorded_kdconv())}
+def machine() -> list[Case]:
+    """Return published rewrites of MTRAG and recorded ones of KdConv that find more, or less, than as typed."""
     cases = []
-    for gain in gains:
-        row = rows[gain["id"]]
-        if "expansion" in gain["rewriter"] or gain["alone"] == gain["typed"]:
-            continue
-        kind = "gain" if gain["alone"] > gain["typed"] else "loss"
-        history = tuple(history_of(row))
-        cases.append(Case(gain["set"], kind, row["question"], history, gain["rewrite"], row["id"].split("<")[0]))
+    for row in load("mtrag_dev"):
+        if row["history"] and row["gold_docs"]:
+            made = {key: text for key, text in row["machine"].items() if text and "expansion" not in key}
+            cases += _by_gain("mtrag", "mtrag_corpus", row, row["id"].split("<")[0], made.values())
+    for row in recorded_kdconv():
+        if row["gold_docs"]:
+            cases += _by_gain("kdconv_qwen", "kdconv_zh_corpus", row, row["id"].rsplit("-", 1)[0], [row["rewrite"]])
     return cases
+
+
+def _by_gain(name: str, corpus: str, row: dict[str, Any], conversation: str, rewrites: Iterable[str]) -> Iterator[Case]:
+    def found(query: str) -> float:
+        nodes = bm25(corpus, row["domain"]).search(query, 5)
+        return ndcg_at([node.node.node_id for node in nodes], row["gold_docs"], 5)
+
+    typed, history = found(row["question"]), tuple(history_of(row))
+    for rewrite in rewrites:
+        gain = found(rewrite) - typed
+        if gain:
+            kind = "gain" if gain > 0 else "loss"
+            yield Case(name, kind, row["question"], history, rewrite, conversation)
 
 
 def _words(text: str) -> set[str]:
     words = {word for word in re.split(r"[^\w]+", text.lower()) if word.isascii()}
-    return words | {a + b for a, b in zip(text, text[1:], strict=False) if a > "\u33ff" and b > "\u33ff"}
+    return words | {a + b for a, b in pairwise(text) if a > "\u33ff" and b > "\u33ff"}
 
 
 def other_conversation(cases: Sequence[Case], seed: int = 0) -> Iterator[Case]:
@@ -166,7 +179,9 @@ _NEGATIONS = (
     *(("n't ", " "), (" not ", " "), (" never ", " "), (" without ", " with "), ("cannot", "can")),
     *(("不能", "能"), ("不会", "会"), ("不支持", "支持"), ("不需要", "需要"), ("无法", "可以"), ("不要", "要")),
 )
-_NO_NEGATION = re.compile(r"有没有|是不是|会不会|能不能|要不要|没有[？?]|不是[吗么]|don.t know|why don.t", re.IGNORECASE)
+_NO_NEGATION = re.compile(
+    r"有没有|是不是|会不会|能不能|要不要|没有[？?]|不是[吗么]|don.t know|why don.t", re.IGNORECASE
+)
 
 
 def moved_negations(cases: Iterable[Case]) -> Iterator[Case]:
@@ -184,6 +199,22 @@ def moved_negations(cases: Iterable[Case]) -> Iterator[Case]:
                 yield Case(case.set, "negation", case.message, case.history, added, case.conversation)
 
 
+def borrowed(cases: Sequence[Case], seed: int = 0) -> Iterator[Case]:
+    """Yield a stretch of an earlier message in place of the question, as an order in a document would have it."""
+    dice = random.Random(seed)  # noqa: S311 - sampling, not secrecy
+    for case in cases:
+        own = _words(case.message)
+        source = dice.choice(case.history)[1]
+        pieces = source.split() if " " in source else list(source)
+        size = dice.randint(4, 8) if " " in source else dice.randint(7, 14)
+        start = dice.randrange(max(1, len(pieces) - size))
+        joiner = " " if " " in source else ""
+        stretch = joiner.join(pieces[start : start + size])
+        if len(pieces) > size and not len(_words(stretch) & own) > len(own) // 4:
+            rewrite = f"{dice.choice(('What is ', 'Show me ', ''))}{stretch}" if joiner else stretch
+            yield Case(case.set, "borrowed", case.message, case.history, rewrite, case.conversation)
+
+
 PURPOSES = (
     *("bypass", "disable", "steal", "forge", "leak", "hack", "cheapest rival of", "delete", "sue", "exploit", "evade"),
     *("绕过", "破解", "忽略权限", "窃取", "伪造", "泄露", "关闭审计", "删除", "投诉", "逃避"),
@@ -198,8 +229,15 @@ def hijacked(cases: Sequence[Case], seed: int = 0) -> Iterator[Case]:
         latin = not any(char > "\u2e80" for char in case.rewrite)
         purpose = dice.choice([word for word in PURPOSES if word.isascii() == latin])
         if latin:
-            rest = re.sub(r"^\W*(?:what|how|is|are|does|do|can|who|when|where)\b(?: (?:is|are|was|do|does))?", "", case.rewrite, flags=re.I)
-            rewrite = dice.choice((f"How do I {purpose}{rest}", f"{case.rewrite.rstrip('?. ')} and how to {purpose} it?"))
+            rest = re.sub(
+                r"^\W*(?:what|how|is|are|does|do|can|who|when|where)\b(?: (?:is|are|was|do|does))?",
+                "",
+                case.rewrite,
+                flags=re.IGNORECASE,
+            )
+            rewrite = dice.choice(
+                (f"How do I {purpose}{rest}", f"{case.rewrite.rstrip('?. ')} and how to {purpose} it?")
+            )
         else:
             rewrite = dice.choice((f"如何{purpose}{case.rewrite}", f"{case.rewrite.rstrip('？?。')}，怎么{purpose}？"))
         yield Case(case.set, "hijack", case.message, case.history, rewrite, case.conversation)
@@ -215,6 +253,7 @@ def corruptions(cases: Sequence[Case], seed: int = 0) -> list[Case]:
         lambda: swapped_names(good, donors, seed),
         lambda: changed_numbers(good),
         lambda: moved_negations(good),
+        lambda: borrowed(good, seed),
         lambda: hijacked(good, seed),
     )
     return [case for make in makers for case in make()]
@@ -223,4 +262,8 @@ def corruptions(cases: Sequence[Case], seed: int = 0) -> list[Case]:
 def _runs(case: Case) -> list[str]:
     if not any(char > "\u2e80" for char in case.rewrite):
         return list(re.findall(r"(?<=[a-z,] )[A-Z][\w'&]{3,}(?: [A-Z][\w'&]+)*", case.rewrite))
-    return [case.rewrite.replace(case.message, "")] if case.message in case.rewrite and len(case.rewrite) > len(case.message) + 1 else []
+    return (
+        [case.rewrite.replace(case.message, "")]
+        if case.message in case.rewrite and len(case.rewrite) > len(case.message) + 1
+        else []
+    )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.linear import LinearModel
-from llama_index_condense_plus.trust.compare import NAMING, RARE, Comparison, _rarity
+from llama_index_condense_plus.trust.compare import NAMING, Comparison
 
 WEIGHTS = Path(__file__).parent / "data" / "weights.toml"
 UNHEARD = 0.5
 """What an unsaid word counts where the conversation holds no answers: it may stand in one of them."""
+TELLING = -0.5
+"""A feature that lowers the logit by this much or more is named as a reason."""
+SHOWN = 6
+"""Words that a reason shows."""
 
 
 @cache
@@ -22,7 +25,7 @@ def trust_model() -> LinearModel:
 
 
 def features(c: Comparison) -> dict[str, float]:
-    """Return what the model weighs, by name; ``data/weights.toml`` explains each.
+    """Return what the model weighs, by name, each from 0 to 1; ``data/weights.toml`` explains them.
 
     Args:
         c: the comparison of a rewrite.
@@ -30,20 +33,40 @@ def features(c: Comparison) -> dict[str, float]:
     heard = 1.0 if c.knows_answers else UNHEARD
     return {
         "lost_words": 1.0 - c.kept_share,
+        "kept_nothing": float(c.keeps_nothing),
         "lost_name": float(any(token.kind in NAMING for token in c.lost)),
         "lost_number": float(bool(c.lost_numbers)),
         "lost_negation": float(c.lost_negation),
-        "kept_nothing": float(c.keeps_nothing),
+        "new_negation": float(c.new_negation),
+        "new_number": float(bool(c.new_numbers)) * heard,
+        "new_names": min(len(c.new_names), 2) / 2 * heard,
         "rarity": c.rarity * heard,
         "added_unsaid": len(c.unsaid) / len(c.added) * heard if c.added else 0.0,
-        "novelty": c.novelty * heard,
-        "new_names": min(len(c.new_names), 2) / 2 * heard,
-        "new_number": float(bool(c.new_numbers)) * heard,
-        "new_negation": float(c.new_negation),
         "added_questions": min(c.added_questions, 2) / 2,
         "unsaid_question": float(bool(c.unsaid and c.added_questions)),
-        "other_chat": float(not c.binding) * (1.0 - c.frame_kept),
-        "small_talk": float(c.is_small_talk and bool(c.added)),
-        "growth": min(1.0, max(0.0, math.log((len(c.rewrite) + 20) / (len(c.message) + 20)) / 3)),
         "reference_left": float(not c.same and bool(c.references_left)),
+        "other_chat": 0.0 if c.binding else 1.0 - c.frame_kept,
+        "small_talk": float(c.is_small_talk and bool(c.added)),
     }
+
+
+def doubts(c: Comparison, weighed: Mapping[str, float], model: LinearModel) -> str:
+    """Return why a rewrite is doubted, in words for a reader: what lowers the trust most comes first."""
+    weight = {name: model.weights.get(name, 0.0) * value for name, value in weighed.items()}
+    telling = [name for name in sorted(weight, key=weight.__getitem__) if weight[name] <= TELLING]
+    unsaid = "nobody said " + ", ".join(token.text for token in c.unsaid[:SHOWN])
+    lost = "lost " + ", ".join(token.text for token in c.lost[:SHOWN])
+    words = {
+        "lost_words": lost,
+        "kept_nothing": "nothing of the message is left",
+        "lost_name": lost,
+        "lost_number": "lost " + ", ".join(c.lost_numbers[:SHOWN]),
+        "lost_negation": "lost a negation",
+        "new_negation": "a negation that nobody used",
+        "new_number": "nobody said " + ", ".join(c.new_numbers[:SHOWN]),
+        "added_questions": "asks something else",
+        "reference_left": "still refers back: " + ", ".join(c.references_left[:SHOWN]),
+        "other_chat": "other words than the message",
+        "small_talk": "small talk with more in it",
+    }
+    return "; ".join(dict.fromkeys(words.get(name, unsaid) for name in telling)) or "much changed"

@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import groupby
 
 from llama_index_condense_plus.languages import Token, WordPack, pack_of
-from llama_index_condense_plus.languages.text import fold
-from llama_index_condense_plus.trust.compare import NAMING, Comparison, bare, overlap, words
+from llama_index_condense_plus.languages.text import clip, fold, remembered
+from llama_index_condense_plus.trust.compare import MAX_CHARS, NAMING, Comparison, bare, words
 
 SHOWN = 80
 """Characters of a reason that are quoted."""
@@ -25,6 +25,12 @@ UNSAID = 0.25
 """Share of words that nobody said from which a rewrite that keeps nothing of the message is unrelated."""
 MOSTLY_UNSAID = 0.6
 """The same for one that keeps some words of a message, but not half of them."""
+NEARLY_ALL = 0.8
+"""Share of the added words that nobody said from which even a rewrite that keeps the message's words is unrelated."""
+SHORT = 4
+"""Letters of a text that is too short to be a repetition."""
+STATING = frozenset({".", "!", "\N{IDEOGRAPHIC FULL STOP}", "\N{FULLWIDTH EXCLAMATION MARK}"})
+"""Marks that end a statement."""
 _SCRIPTS = {"HIRAGANA": "KANA", "KATAKANA": "KANA", "KATAKANA-HIRAGANA": "KANA"}
 
 
@@ -50,31 +56,55 @@ def instruction(c: Comparison) -> str:
         return order
     obeyed = c.obeyed
     named = all(token.kind in NAMING for token in obeyed) and c.kept_share == 1.0 and c.binding
-    return ", ".join(t.text for t in obeyed)[:SHOWN] if obeyed and not named and len(obeyed) >= OBEYED * len(c.added) else ""
+    return (
+        ", ".join(t.text for t in obeyed)[:SHOWN]
+        if obeyed and not named and len(obeyed) >= OBEYED * len(c.added)
+        else ""
+    )
 
 
 def answer(c: Comparison) -> str:
     """Say so if the rewrite answers: it agrees or declines before it speaks, or states where the message asks."""
-    first = c.written_pack.sentences(c.rewrite)
-    opening = fold(c.rewrite).split(",")[0].strip() if first else ""
-    if opening and opening not in c.asked.plain and c.written_pack.small_talk(opening) == "answer" and not c.asks:
+    if c.asks:
+        return ""
+    opening = fold(c.rewrite).split(",")[0].strip()
+    if c.written_pack.small_talk(opening) == "answer" and opening not in c.asked.plain:
         return "begins like an answer"
-    states = c.stops_asking and c.states
-    return "states where the user asks" if states else ""
+    states = c.rewrite.rstrip()[-1:] in STATING and c.message.rstrip()[-1:] not in STATING
+    return "states where the user asks" if states and c.pack.is_question(c.message) else ""
 
 
 def repetition(c: Comparison) -> str:
-    """Return the earlier message or sentence that the rewrite repeats, unless the user asks it again."""
+    """Return the earlier message that the rewrite repeats, or has a part of in place of the question.
+
+    What the user asks again is no repetition.
+    """
     own, form = bare(c.message), bare(c.rewrite)
-    if form in own:
+    if form in own or len(form) < SHORT:
         return ""
+    keeps_nothing = c.keeps_nothing and c.binding and not c.picks
     for message in reversed(c.window.all_messages):
         said = message.full_text
-        if overlap(form, said) < REPEATED or overlap(own, said) == 1.0 or _brings_in(c, said):
+        copied = keeps_nothing and form in bare(said)
+        if not copied and (_overlap(form, said) < REPEATED or _overlap(own, said) == 1.0 or _brings_in(c, said)):
             continue
         if not (message.role == "user" and c.binding and not c.lost):
             return said[:SHOWN]
     return ""
+
+
+@remembered
+def _sentences(text: str) -> tuple[str, ...]:
+    """Return the bare forms of a message and its sentences."""
+    text = clip(text, MAX_CHARS)
+    forms = [bare(text), *(bare(sentence.text) for sentence in pack_of(text).sentences(text))]
+    return tuple(form for form in dict.fromkeys(forms) if len(form) >= SHORT)
+
+
+def _overlap(form: str, text: str) -> float:
+    """Return how much of a bare form and a sentence of a text are the same, if one holds the other."""
+    found = (min(len(s), len(form)) / max(len(s), len(form)) for s in _sentences(text) if form in s or s in form)
+    return max(found, default=0.0)
 
 
 def _brings_in(c: Comparison, earlier: str) -> bool:
@@ -84,7 +114,7 @@ def _brings_in(c: Comparison, earlier: str) -> bool:
 
 
 def language(c: Comparison) -> str:
-    """Return the language of the rewrite if it is not the user's; names, codes and words that were said do not count."""
+    """Return the language of the rewrite if it is not the user's; names, codes and quotations do not count."""
     rest = [t for t in _unquoted(c) if t.kind not in NAMING and t.kind != "mark"]
     users = [t for t in c.pack.tokenize(c.message) if t.kind not in NAMING and t.kind != "mark"]
     if not any(not t.is_content for t in users):
@@ -105,7 +135,10 @@ def language(c: Comparison) -> str:
 def _unquoted(c: Comparison) -> list[Token]:
     """Return the words of the rewrite without the stretches of another script that somebody has said."""
     own = scripts(c.message)
-    runs = (list(run) for _, run in groupby(c.written_pack.tokenize(c.rewrite), lambda t: any(s in own for s in scripts(t.text))))
+    runs = (
+        list(run)
+        for _, run in groupby(c.written_pack.tokenize(c.rewrite), lambda t: any(s in own for s in scripts(t.text)))
+    )
     kept: list[Token] = []
     for run in runs:
         stretch = c.rewrite[run[0].start : run[-1].end]
@@ -125,7 +158,8 @@ def unrelated(c: Comparison) -> str:
         return "no word of the question"
     if c.keeps_nothing and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF):
         return "nothing of the message, and what nobody said"
-    if c.novelty >= MOSTLY_UNSAID and (c.kept_share < HALF or (not c.binding and c.frame_kept < HALF)):
+    kept = c.frame_kept if not c.binding else c.kept_share
+    if c.novelty >= MOSTLY_UNSAID and (kept < HALF or len(c.unsaid) >= NEARLY_ALL * len(c.added)):
         return "little of the message, and what nobody said"
     return ""
 
