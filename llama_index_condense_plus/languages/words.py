@@ -229,9 +229,7 @@ class WordPack:
         )
 
     def instructions(self, text: str) -> tuple[Span, ...]:
-        """Return orders and words about the task: kind ``talk`` (about this conversation), ``meta``, ``apology`` or
-        ``injection``.
-        """
+        """Return orders: kind ``talk`` (about this conversation), ``meta`` (about the task), ``apology``, ``injection``."""
         text = clip(text)
         folded = aligned(text)
         return tuple(

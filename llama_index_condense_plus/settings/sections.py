@@ -152,7 +152,6 @@ class GuardsSettings(Section):
     repetition: GuardSettings = Field(_ON, description="Refuses the previous question or answer repeated.")
     language: GuardSettings = Field(_ON, description="Refuses another language than the user's.")
     unrelated: GuardSettings = Field(_ON, description="Refuses what shares nothing with message and conversation.")
-    examples: GuardSettings = Field(GuardSettings(), description="Refuses names that only the prompt's examples hold.")
     diff_ratio: DiffRatioSettings = Field(DiffRatioSettings(), description="Doubts what differs too much.")
     new_entity: GuardSettings = Field(_ON, description="Names that nobody mentioned.")
     preservation: GuardSettings = Field(_ON, description="Numbers, negation, quotes, identifiers.")
