@@ -136,7 +136,7 @@ class LanguagePack(Protocol):
         ...
 
     def instructions(self, text: str) -> tuple[Span, ...]:
-        """Return orders by kind: ``talk`` (about this conversation), ``meta`` (the task), ``apology``, ``injection``."""
+        """Return orders: ``talk`` (about this conversation), ``meta`` (about the task), ``apology``, ``injection``."""
         ...
 
     def cues(self, text: str) -> tuple[Cue, ...]:

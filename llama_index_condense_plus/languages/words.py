@@ -229,7 +229,7 @@ class WordPack:
         )
 
     def instructions(self, text: str) -> tuple[Span, ...]:
-        """Return orders by kind: ``talk`` (about this conversation), ``meta`` (the task), ``apology``, ``injection``."""
+        """Return orders: ``talk`` (about this conversation), ``meta`` (about the task), ``apology``, ``injection``."""
         text = clip(text)
         folded = aligned(text)
         return tuple(
