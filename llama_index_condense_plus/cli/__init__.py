@@ -17,10 +17,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("llama_index_condense_plus.evaluation.commands", "measure engines on conversations, and report"),
     "log": ("llama_index_condense_plus.cli.log", "summarise, filter and export the rewrite log"),
     "train": ("llama_index_condense_plus.cli.train", "train the gate on your own conversations"),
-    "completions": ("llama_index_condense_plus.cli.completions", "print a shell's completion script"),
 }
 """Command → the module with its ``configure(parser)`` and ``run(arguments) -> int``, and its line in the help."""
 
+FAILURE = 1
 USAGE_ERROR = 2
 INTERRUPTED = 130
 
@@ -47,6 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CondensePlusError as error:
         print(f"condense-plus {parsed.command}: {error}", file=sys.stderr)
         return USAGE_ERROR
+    except _model_errors() as error:
+        print(
+            f"condense-plus {parsed.command}: the language model failed: {error} "
+            "Check --api-base, --model and OPENAI_API_KEY, or unset the key to run without a model.",
+            file=sys.stderr,
+        )
+        return FAILURE
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as head, has seen enough
@@ -54,9 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def full_parser() -> argparse.ArgumentParser:
-    """Return the parser with every command's options."""
-    return _parser(COMMANDS)
+def _model_errors() -> tuple[type[Exception], ...]:
+    """Return what the OpenAI client raises, if it was loaded."""
+    client = sys.modules.get("openai")
+    return (client.APIError,) if client else ()
 
 
 def _parser(loaded: Collection[str]) -> argparse.ArgumentParser:

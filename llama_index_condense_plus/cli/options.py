@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +13,25 @@ from llama_index.core.base.llms.types import ChatMessage
 
 from llama_index_condense_plus.demo.models import ModelChoice
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.languages import registered_packs
 
 STDIN = "-"
 """Name that stands for standard input."""
 ROLES = {"user", "assistant", "system"}
-SPOKEN = re.compile(r"\s*(user|assistant|用户|助手)\s*[:：]\s*(.+)", re.IGNORECASE)
-"""A line of a conversation that says who spoke."""
+
+
+def require(package: str, *, extra: str) -> None:
+    """Check that a package of an extra is installed.
+
+    Args:
+        package: import name.
+        extra: the extra that brings it.
+
+    Raises:
+        ConfigurationError: it is not installed; the message says what to install.
+    """
+    if importlib.util.find_spec(package) is None:
+        raise ConfigurationError(f"{package} is missing: pip install 'llama-index-condense-plus[{extra}]'")
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -69,9 +82,9 @@ def read_history(name: str | None) -> list[ChatMessage]:
         raise ConfigurationError(f"--history: cannot read {name}: {error}") from None
     lines = [line for line in text.splitlines() if line.strip()]
     if not text.lstrip().startswith(("[", "{")):
-        spoken = [SPOKEN.match(line) for line in lines]
+        spoken = [_spoken(line) for line in lines]
         if all(spoken):
-            return [ChatMessage(role=_role(match[1]), content=match[2].strip()) for match in spoken if match]
+            return [message for message in spoken if message]
         return [ChatMessage(role=("user", "assistant")[i % 2], content=line.strip()) for i, line in enumerate(lines)]
     try:
         rows = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in lines]
@@ -82,8 +95,14 @@ def read_history(name: str | None) -> list[ChatMessage]:
         ) from None
 
 
-def _role(speaker: str) -> str:
-    return "user" if speaker.lower() in ("user", "用户") else "assistant"
+def _spoken(line: str) -> ChatMessage | None:
+    """Return the message of a line that says who spoke, in any language of the package."""
+    speaker, _, words = line.replace("\uff1a", ":", 1).partition(":")
+    for role in ("user", "assistant"):
+        names = {role, *(pack.phrase(role).lower() for pack in registered_packs().values())}
+        if speaker.strip().lower() in names and words.strip():
+            return ChatMessage(role=role, content=words.strip())
+    return None
 
 
 def _messages(rows: Sequence[dict[str, str]]) -> list[ChatMessage]:

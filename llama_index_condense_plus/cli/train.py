@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from llama_index_condense_plus.cli.options import add_json_option
-from llama_index_condense_plus.cli.requirements import require
+from llama_index_condense_plus.cli.options import add_json_option, require
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.logged import as_training_row, read_turns
 from llama_index_condense_plus.evaluation.reading import DataFileError, read_json_lines

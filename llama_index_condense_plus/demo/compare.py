@@ -16,14 +16,14 @@ from llama_index.core.schema import NodeWithScore
 
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
 from llama_index_condense_plus.demo.knowledge import Turn, source_of
-from llama_index_condense_plus.demo.quoting import QuoteSynthesizer
+from llama_index_condense_plus.demo.quoting import CourtesyLLM, QuoteSynthesizer
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.settings import CondensePlusSettings
 
 TOP_K = 3
 """Passages that each way may bring."""
 WITHOUT_MODEL: dict[str, Any] = {"rewrite": {"chain": ("rules", "original")}}
-"""Settings where no language model is configured: the rules rewrite."""
+"""Settings where no language model is configured: the topic of the conversation is carried over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,9 @@ class Finding:
     """What one way searched and found."""
 
     query: str
-    """The words that were searched."""
+    """The words that were searched first; empty if nothing was searched."""
     sources: tuple[str, ...]
     """Names of the passages found, best first."""
-    texts: tuple[str, ...]
-    """Their words."""
 
     def rank_of(self, source: str) -> int | None:
         """Return the rank of a passage, 1 for the best, None if it was not found."""
@@ -55,37 +53,37 @@ class Comparison:
     answer: str
     """Its answer."""
 
+    def rank(self, way: str) -> int | None:
+        """Return the rank at which a way found the passage that answers."""
+        return self.ways[way].rank_of(self.turn.gold)
+
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-safe values."""
-        return {
-            "conversation": self.turn.conversation,
-            "question": self.turn.question,
-            "kind": self.turn.kind,
-            "gold": self.turn.gold,
-            "ways": {
-                name: {"query": way.query, "found": list(way.sources), "rank": way.rank_of(self.turn.gold)}
-                for name, way in self.ways.items()
-            },
-            "answer": self.answer,
-            "trace": self.trace.to_dict(),
+        ways = {
+            name: {"query": way.query, "found": list(way.sources), "rank": self.rank(name)}
+            for name, way in self.ways.items()
         }
+        turn = {name: getattr(self.turn, name) for name in ("conversation", "question", "kind", "gold")}
+        return {**turn, "ways": ways, "answer": self.answer, "trace": self.trace.to_dict()}
 
 
 def make_engine(index: VectorStoreIndex, llm: LLM | None, **settings: Any) -> CondensePlusChatEngine:
-    """Return this package's engine over an index; without a model it rewrites by rules and quotes.
+    """Return this package's engine over an index; without a model it carries the topic over and quotes.
 
     Args:
         index: what is searched.
-        llm: rewrites and answers; None: rules and quotes.
+        llm: rewrites and answers; None: no model is asked.
         **settings: sections of the settings.
     """
+    settings = {"retrieval": {"small_talk": "skip"}, **({} if llm else WITHOUT_MODEL), **settings}
     query_engine: BaseQueryEngine
     if llm is None:
         query_engine = RetrieverQueryEngine(index.as_retriever(similarity_top_k=TOP_K), QuoteSynthesizer())
-        settings = {**WITHOUT_MODEL, **settings}
     else:
         query_engine = index.as_query_engine(llm=llm, similarity_top_k=TOP_K)
-    return CondensePlusChatEngine.from_defaults(query_engine, llm=llm, settings=CondensePlusSettings(**settings))
+    return CondensePlusChatEngine.from_defaults(
+        query_engine, llm=llm or CourtesyLLM(), settings=CondensePlusSettings(**settings)
+    )
 
 
 def compare(index: VectorStoreIndex, turns: Sequence[Turn], llm: LLM | None) -> Iterator[Comparison]:
@@ -94,7 +92,7 @@ def compare(index: VectorStoreIndex, turns: Sequence[Turn], llm: LLM | None) -> 
     Args:
         index: what is searched.
         turns: the conversation.
-        llm: rewrites and answers, and gives the stock engine its column; None: rules and quotes.
+        llm: rewrites and answers, and gives the stock engine its row; None: no model is asked.
     """
     engine = make_engine(index, llm)
     retriever = index.as_retriever(similarity_top_k=TOP_K)
@@ -104,7 +102,7 @@ def compare(index: VectorStoreIndex, turns: Sequence[Turn], llm: LLM | None) -> 
             ways["stock"] = _stock(index, llm, turn.question, list(engine.chat_history))
         response = engine.chat(turn.question)
         trace = cast("CondenseTrace", engine.trace_of(response))
-        ways["ours"] = _finding(trace.search_query, response.source_nodes)
+        ways["ours"] = _finding(trace.search_query if response.sources else "", response.source_nodes)
         yield Comparison(turn, ways, trace, str(response))
 
 
@@ -117,4 +115,4 @@ def _stock(index: VectorStoreIndex, llm: LLM, question: str, history: list[ChatM
 
 
 def _finding(query: str, nodes: Sequence[NodeWithScore]) -> Finding:
-    return Finding(query, tuple(source_of(n.node) for n in nodes), tuple(n.node.get_content() for n in nodes))
+    return Finding(query, tuple(source_of(n.node) for n in nodes))

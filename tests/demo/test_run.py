@@ -1,0 +1,75 @@
+"""What a user of the demo and of ``ask`` sees."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from llama_index_condense_plus import cli
+from llama_index_condense_plus.demo.compare import TOP_K, compare
+from llama_index_condense_plus.demo.knowledge import demo_conversations
+from llama_index_condense_plus.demo.run import WIDTH
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@pytest.fixture(scope="module")
+def turns(index):
+    return [turn for conversation in demo_conversations() for turn in compare(index, conversation, None)]
+
+
+def test_engine_finds_more_than_the_words_as_typed(turns):
+    rows = [turn for turn in turns if turn.turn.is_follow_up]
+    found = {way: sum(turn.rank(way) is not None for turn in rows) for way in ("typed", "ours")}
+    assert found["ours"] > found["typed"] + len(rows) / 2
+    assert all(len(turn.ways["ours"].sources) <= TOP_K for turn in rows)
+
+
+def test_thanks_get_a_word_and_no_search(turns):
+    thanks = [turn for turn in turns if turn.turn.kind == "thanks"]
+    assert thanks
+    assert all(not turn.ways["ours"].sources and turn.answer for turn in thanks)
+
+
+def test_answer_quotes_the_passage_that_was_ranked_first(turns):
+    for turn in turns:
+        if turn.rank("ours") == 1:
+            assert turn.answer in {node.node.get_content() for node in turn.trace.nodes}
+
+
+def test_first_screen_fits_and_all_shows_every_turn(index, capsys):
+    assert cli.main(["demo"]) == 0
+    first = capsys.readouterr().out
+    assert max(map(len, first.splitlines())) <= WIDTH
+    assert "ranked first" in first
+    assert cli.main(["demo", "--all"]) == 0
+    assert capsys.readouterr().out.count("why  ") > first.count("why  ")
+
+
+def test_demo_prints_json_for_programs(index, capsys):
+    assert cli.main(["demo", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {"conversation", "question", "ways", "answer", "trace"} <= set(rows[0])
+
+
+def test_server_that_does_not_answer_is_one_line(capsys):
+    assert cli.main(["demo", "--api-base", "http://127.0.0.1:1/v1", "--model", "x"]) == cli.USAGE_ERROR
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_ask_chats_over_files_and_keeps_the_index(tmp_path, capsys, monkeypatch):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_text("The Kestrel costs 2,450 euros.")
+    arguments = ["ask", str(docs), "--embed-model", "ngrams", "--store", str(tmp_path / "store"), "--json"]
+    for _ in range(2):
+        monkeypatch.setattr("sys.stdin", io.StringIO("What does the Kestrel cost?\n/reset\n/why\n/quit\n"))
+        assert cli.main(arguments) == 0
+        row = json.loads(capsys.readouterr().out.splitlines()[0])
+        assert row["sources"] == ["a.txt#1"]
+        assert "2,450" in row["answer"]
