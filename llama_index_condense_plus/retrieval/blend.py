@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -43,20 +43,8 @@ def prefetcher(retriever: BaseRetriever, blend: str) -> BaseRetriever:
         retriever: who is going to search the plan.
         blend: ``retrieval.blend``.
     """
-    model = blending_model(retriever, blend)
+    model = _blending_model(retriever, blend)
     return deepened(retriever, 2) if model is None else QueryEmbedder(model)
-
-
-def blending_model(retriever: BaseRetriever, blend: str) -> BaseEmbedding | None:
-    """Return the model of a retriever that a plan's queries are blended for; None if it searches each of them.
-
-    Args:
-        retriever: who searches.
-        blend: ``retrieval.blend``.
-    """
-    if blend == "lists" or (blend == "auto" and not _compat.searches_by_vector_alone(retriever)):
-        return None
-    return _compat.embed_model_of(retriever)
 
 
 def embed(jobs: Sequence[Job], blend: str, timeout_s: float | None) -> list[Job]:
@@ -69,29 +57,23 @@ def embed(jobs: Sequence[Job], blend: str, timeout_s: float | None) -> list[Job]
         blend: ``retrieval.blend``.
         timeout_s: deadline in seconds.
     """
-    for job in _embedding_already(jobs, blend):
+    for job in _begun(jobs, blend):
         with suppress(Exception):
             job.bundle.embedding = cast("Future[Vector]", job.started).result(timeout_s)
         job.started = None
-    for model, group, texts in _to_embed(jobs, blend):
+    for model, group, texts in _missing(jobs, blend):
         with suppress(Exception):
             _spread(group, texts, workers.submit(partial(_embedded, model, texts), "embedding").result(timeout_s))
     return _joined(jobs, blend)
 
 
 async def aembed(jobs: Sequence[Job], blend: str, timeout_s: float | None) -> list[Job]:
-    """Do what ``embed`` does, on the running loop.
-
-    Args:
-        jobs: what is going to be searched.
-        blend: ``retrieval.blend``.
-        timeout_s: deadline in seconds.
-    """
-    for job in _embedding_already(jobs, blend):
+    """Do what ``embed`` does, on the running loop."""
+    for job in _begun(jobs, blend):
         with suppress(Exception):
             job.bundle.embedding = await asyncio.wait_for(cast("Any", job.started), timeout_s)
         job.started = None
-    for model, group, texts in _to_embed(jobs, blend):
+    for model, group, texts in _missing(jobs, blend):
         with suppress(Exception):
             embedding = asyncio.wrap_future(workers.submit(partial(_embedded, model, texts), "embedding"))
             _spread(group, texts, await asyncio.wait_for(embedding, timeout_s))
@@ -107,23 +89,29 @@ def weighted_mean(vectors: Sequence[Vector], weights: Iterable[float]) -> Vector
     return [x * lengths[0] / length for x in mean]
 
 
-def _embedding_already(jobs: Sequence[Job], blend: str) -> list[Job]:
-    return [job for job in jobs if job.started is not None and blending_model(job.retriever, blend) is not None]
+def _blending_model(retriever: BaseRetriever, blend: str) -> BaseEmbedding | None:
+    """Return the model of a retriever that a plan's queries are blended for; None if it searches each of them."""
+    if blend == "lists" or (blend == "auto" and not _compat.searches_by_vector_alone(retriever)):
+        return None
+    return _compat.embed_model_of(retriever)
 
 
-def _to_embed(jobs: Sequence[Job], blend: str) -> Iterator[tuple[BaseEmbedding, list[Job], list[str]]]:
-    """Yield each model with what it embeds at once: more than one text, in a single call or for a blend."""
-    groups: dict[int, tuple[BaseEmbedding, list[Job]]] = {}
-    for job in jobs:
+def _begun(jobs: Sequence[Job], blend: str) -> list[Job]:
+    return [job for job in jobs if job.started is not None and _blending_model(job.retriever, blend) is not None]
+
+
+def _missing(jobs: Sequence[Job], blend: str) -> list[tuple[BaseEmbedding, list[Job], list[str]]]:
+    """Return each model with what it embeds before the search: in a single call, or for a blend."""
+    groups: dict[int, tuple[BaseEmbedding, list[Job], list[str]]] = {}
+    for job in jobs if len(jobs) > 1 else ():
         model = _compat.embed_model_of(job.retriever)
         if model is None or job.bundle.embedding is not None or job.started is not None:
             continue
-        if _batches(model) or (len(jobs) > 1 and blending_model(job.retriever, blend) is not None):
-            groups.setdefault(id(model), (model, []))[1].append(job)
-    for model, group in groups.values():
-        texts = list(dict.fromkeys(text for job in group for text in job.bundle.embedding_strs))
-        if len(jobs) > 1 and texts:
-            yield model, group, texts
+        if _batches(model) or _blending_model(job.retriever, blend) is not None:
+            _, group, texts = groups.setdefault(id(model), (model, [], []))
+            group.append(job)
+            texts.extend(text for text in job.bundle.embedding_strs if text not in texts)
+    return list(groups.values())
 
 
 def _batches(model: BaseEmbedding) -> bool:
@@ -147,16 +135,15 @@ def _spread(jobs: Sequence[Job], texts: Sequence[str], vectors: Sequence[Vector]
 
 def _joined(jobs: Sequence[Job], blend: str) -> list[Job]:
     """Make one job of those for the same retriever that can be blended."""
-    groups: dict[tuple[int, str], list[Job]] = {}
+    groups: dict[str, list[Job]] = {}
     for job in jobs:
-        groups.setdefault((id(job.retriever), job.source), []).append(job)
+        groups.setdefault(job.source, []).append(job)
     joined: list[Job] = []
     for group in groups.values():
-        vectors = [job.bundle.embedding for job in group]
-        if len(group) == 1 or None in vectors or blending_model(group[0].retriever, blend) is None:
+        vectors = [job.bundle.embedding for job in group if job.bundle.embedding is not None]
+        if len(vectors) < max(2, len(group)) or _blending_model(group[0].retriever, blend) is None:
             joined += group
-            continue
-        mean = weighted_mean(cast("list[Vector]", vectors), [job.query.weight for job in group])
-        bundle = replace(group[0].bundle, embedding=mean)
-        joined.append(replace(group[0], bundle=bundle, blended=tuple(job.query for job in group[1:])))
+        else:
+            bundle = replace(group[0].bundle, embedding=weighted_mean(vectors, [job.query.weight for job in group]))
+            joined.append(replace(group[0], bundle=bundle, blended=tuple(job.query for job in group[1:])))
     return joined

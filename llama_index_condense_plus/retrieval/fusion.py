@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
@@ -27,27 +27,6 @@ LARGEST = 1e100
 """Scores beyond it are no scores."""
 PROVENANCE_KEY = "condense_plus_found_by"
 """Metadata key under which provenance is noted on request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One place where a node was found."""
-
-    query: int
-    """Index of the query's list."""
-    role: QueryRole
-    """The query's role."""
-    rank: int
-    """Rank in the list, from 1."""
-    source: str = ""
-    """The retriever's name, where there are several."""
-    blended: tuple[QueryRole, ...] = ()
-    """Roles of the queries whose vectors were part of the search."""
-
-    def __str__(self) -> str:
-        """Return for example ``original#2``, ``faq:original#2`` or ``rewritten+original#1``."""
-        roles = "+".join(role.value for role in (self.role, *self.blended))
-        return f"{self.source}{':' if self.source else ''}{roles}#{self.rank}"
 
 
 def reciprocal_rank(lists: Sequence[RankedList], top_k: int, k: float = 60.0) -> list[NodeWithScore]:
@@ -87,18 +66,15 @@ def fusion_method(settings: FusionSettings) -> FusionFunction:
 
 
 def fuse(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> list[NodeWithScore]:
-    """Merge ranked lists into one.
+    """Merge ranked lists into one: copies of the nodes, best first, each id once.
 
     The order is the fusion's; each node keeps the best score any retriever gave it, so that score cut-offs in
-    postprocessors go on working. A single list keeps its order.
+    postprocessors go on working. A single list keeps its order; failed, dropped and empty ones are passed over.
 
     Args:
-        lists: what the queries found; never mutated. Failed, dropped and empty lists are passed over.
+        lists: what the queries found; never mutated.
         settings: the ``fusion`` section.
         top_k: most nodes returned.
-
-    Returns:
-        Copies of the nodes, best first, each node id once.
 
     Raises:
         ConfigurationError: the method is unknown.
@@ -114,7 +90,10 @@ def fuse(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> l
         texts = {node.node.get_content(MetadataMode.NONE).strip() or node.node_id: node for node in reversed(fused)}
         kept = {id(node) for node in texts.values()}
         fused = [node for node in fused if id(node) in kept][:top_k]
-    return _with_provenance(fused, provenance(lists)) if settings.provenance_metadata else fused
+    if settings.provenance_metadata:
+        fused = [NodeWithScore(node=_copied(found.node), score=found.score) for found in fused]
+        _note_provenance(fused, provenance(lists))
+    return fused
 
 
 def weighted_by_agreement(lists: Sequence[RankedList]) -> list[RankedList]:
@@ -149,14 +128,14 @@ def depth(top_k: int, n_queries: int) -> int:
     return top_k if n_queries == 1 else max(top_k, min(2 * top_k, DEPTH * top_k // n_queries))
 
 
-def provenance(lists: Sequence[RankedList]) -> dict[str, tuple[Found, ...]]:
-    """Return for each node id which lists it was found in, and at which ranks."""
-    places: dict[str, dict[int, Found]] = {}
+def provenance(lists: Sequence[RankedList]) -> dict[str, tuple[str, ...]]:
+    """Return by node id where it was found: ``original#2``, ``faq:original#2`` or ``rewritten+original#1``."""
+    places: dict[str, dict[int, str]] = {}
     for index, ranked in enumerate(lists):
-        roles = tuple(query.role for query in ranked.blended)
+        roles = "+".join(query.role.value for query in (ranked.query, *ranked.blended))
+        name = f"{ranked.source}:{roles}" if ranked.source else roles
         for rank, node in enumerate(ranked.nodes if ranked.used else (), 1):
-            found = Found(index, ranked.query.role, rank, ranked.source, roles)
-            places.setdefault(node.node_id, {}).setdefault(index, found)
+            places.setdefault(node.node_id, {}).setdefault(index, f"{name}#{rank}")
     return {node_id: tuple(found.values()) for node_id, found in places.items()}
 
 
@@ -216,12 +195,9 @@ def _copied(node: BaseNode) -> BaseNode:
     return clone
 
 
-def _with_provenance(nodes: Sequence[NodeWithScore], places: dict[str, tuple[Found, ...]]) -> list[NodeWithScore]:
-    noted = []
+def _note_provenance(nodes: Sequence[NodeWithScore], places: dict[str, tuple[str, ...]]) -> None:
     for found in nodes:
-        node = _copied(found.node)
-        node.metadata[PROVENANCE_KEY] = [str(place) for place in places.get(found.node_id, ())]
+        node = found.node
+        node.metadata[PROVENANCE_KEY] = list(places.get(found.node_id, ()))
         node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, PROVENANCE_KEY]
         node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, PROVENANCE_KEY]
-        noted.append(NodeWithScore(node=node, score=found.score))
-    return noted

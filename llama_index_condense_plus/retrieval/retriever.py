@@ -10,7 +10,6 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.protocols import QueryPlanner
 from llama_index_condense_plus.retrieval import blend, parallel
 from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method, weighted_by_agreement
 from llama_index_condense_plus.retrieval.parallel import Job, Started, deepened
@@ -30,22 +29,18 @@ from llama_index_condense_plus.types import (
 class PlanRetriever(BaseRetriever):
     """Searches each query of a plan with each retriever, at once, and fuses what they find.
 
-    A retriever that searches by the query's vector alone is asked once, with the weighted mean of the plan's vectors
-    (``retrieval.blend``). Without a plan and without a rewrite, the query it is asked is searched alone.
+    A retriever that searches by vector alone is asked once, with the weighted mean of the plan's vectors. Without a
+    plan and without a rewrite, the query it is asked is searched alone.
 
     Args:
-        retriever: any retriever, or several by name: then each query goes to each, and provenance tells the name.
+        retriever: any retriever, or several by name: then each query goes to each.
         plan: what to search.
-        result: a ready standalone question, from which the plan and the variants that need no model are made; a
-            workflow's retry passes the same one.
+        result: a ready standalone question, from which the plan and the variants that need no model are made.
         window: the conversation, for plan and variants.
         settings: the settings tree; none: the process's defaults.
-        planner: makes the plan from ``result``; none: ``DefaultQueryPlanner``.
-        single_query: names of retrievers that are given the plan's first query only.
         prefetched: what ``prefetcher`` began, by the words of its query; with a single retriever only.
-        for_postprocessors: True: return all ``fusion.candidates``, for a reranker that cuts; False: cut to ``top_k``.
+        for_postprocessors: return all ``fusion.candidates``, for a reranker that cuts, in place of ``top_k``.
         observe: called with the ranked lists of each retrieval, for a trace.
-        max_parallel: most retrievals at the same time.
         callback_manager: LlamaIndex's callbacks.
 
     Raises:
@@ -63,12 +58,9 @@ class PlanRetriever(BaseRetriever):
         result: RewriteResult | None = None,
         window: HistoryWindow | None = None,
         settings: CondensePlusSettings | None = None,
-        planner: QueryPlanner | None = None,
-        single_query: Sequence[str] = (),
         prefetched: Mapping[str, Started] | None = None,
         for_postprocessors: bool = False,
         observe: Callable[[Sequence[RankedList]], None] | None = None,
-        max_parallel: int = 16,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         if plan is not None and result is not None:
@@ -76,18 +68,12 @@ class PlanRetriever(BaseRetriever):
         retrievers = dict(retriever) if isinstance(retriever, Mapping) else {"": retriever}
         if not retrievers:
             raise ConfigurationError("PlanRetriever: give at least one retriever.")
-        unknown = [name for name in single_query if name not in retrievers]
-        if unknown:
-            raise ConfigurationError(f"PlanRetriever: single_query names no retriever: {', '.join(unknown)}.")
         self.settings = settings or CondensePlusSettings()
         fusion_method(self.settings.fusion)
         self.retrievers = retrievers
-        self._planner = planner or DefaultQueryPlanner(self.settings.retrieval)
         self._result, self._plan, self._window = result, plan, window or HistoryWindow()
-        self._single_query = frozenset(single_query)
         self._prefetched = {query_key(text): started for text, started in (prefetched or {}).items()}
         self._for_postprocessors, self._observe = for_postprocessors, observe
-        self._max_parallel = max(1, max_parallel)
         super().__init__(callback_manager=callback_manager)
 
     @property
@@ -113,7 +99,7 @@ class PlanRetriever(BaseRetriever):
         known = set() if self._result is None else {query_key(self._result.original)}
         if plan is None:
             result = self._result or RewriteResult(text, text, RewriteStatus.SKIPPED)
-            plan = self._planner.plan(result, self._window)
+            plan = DefaultQueryPlanner(self.settings.retrieval).plan(result, self._window)
             if self._result is not None:
                 plan = without_model(expand(plan, result, self._window, self.settings))
         if not text.strip() or query_key(text) in known.union(query_key(query.text) for query in plan.queries):
@@ -125,19 +111,19 @@ class PlanRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         plan, own = self.plan_for(query_bundle), self.settings.retrieval
         jobs = blend.embed(self._jobs(plan, query_bundle), self._blend, own.timeout_s)
-        lists = parallel.search(jobs, own.timeout_s, self._max_parallel)
+        lists = parallel.search(jobs, own.timeout_s)
         if more := self._reserve(plan, query_bundle, lists):
             jobs += more
-            lists += parallel.search(more, own.timeout_s, self._max_parallel)
+            lists += parallel.search(more, own.timeout_s)
         return self._fused(jobs, lists)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         plan, own = self.plan_for(query_bundle), self.settings.retrieval
         jobs = await blend.aembed(self._jobs(plan, query_bundle), self._blend, own.timeout_s)
-        lists = await parallel.asearch(jobs, own.timeout_s, self._max_parallel)
+        lists = await parallel.asearch(jobs, own.timeout_s)
         if more := self._reserve(plan, query_bundle, lists):
             jobs += more
-            lists += await parallel.asearch(more, own.timeout_s, self._max_parallel)
+            lists += await parallel.asearch(more, own.timeout_s)
         return self._fused(jobs, lists)
 
     @property
@@ -149,10 +135,10 @@ class PlanRetriever(BaseRetriever):
     def _jobs(self, plan: QueryPlan, template: QueryBundle) -> list[Job]:
         jobs = []
         for name, retriever in self.retrievers.items():
-            wanted = bundles(plan, template)[: 1 if name in self._single_query else None]
+            wanted = bundles(plan, template)
             source = deepened(retriever, len(wanted))
             top_k = getattr(source, "similarity_top_k", None)
-            for query, bundle in zip(plan.queries, wanted, strict=False):
+            for query, bundle in zip(plan.queries, wanted, strict=True):
                 started = self._prefetched.get(query_key(query.text))
                 limit = top_k if started is not None and isinstance(top_k, int) else None
                 jobs.append(Job(query, bundle, source, name, started, limit=limit))

@@ -54,7 +54,7 @@ class TurnSearch:
     @property
     def provenance(self) -> dict[str, tuple[str, ...]]:
         """By node id: which queries found it, and at which ranks."""
-        return {node_id: tuple(map(str, places)) for node_id, places in provenance(self.lists).items()}
+        return provenance(self.lists)
 
     def engine(
         self,

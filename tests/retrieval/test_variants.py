@@ -198,7 +198,7 @@ def test_a_model_is_asked_for_more_than_is_kept_in_the_querys_language():
     assert len(extra) == 2
     assert isinstance(asked[0], Predict)
     system, user = (str(message.content) for message in asked[0].messages)
-    assert "给出 2 个" in system
+    assert "给出 1 个" in system
     assert "GTE-3000 的价格" in user
     assert asked[0].timeout_s == CondensePlusSettings().rewrite.timeout_s
     assert "queries" in str(run("GTE-3000 price", variants=["llm"], answer="")[2][0].messages[0].content)
@@ -213,6 +213,10 @@ def test_a_model_is_asked_for_more_than_is_kept_in_the_querys_language():
         ('{"queries": ["GTE-3000 cost\\u0000\\nplease"]}', {"GTE-3000 cost please"}),
         ('{"queries": ["GTE-3000 cost in 2024", "GTE-4000 price", "weather tomorrow", "GTE-3000 的价格", ""]}', set()),
         ('{"queries": ["Price of the GTE-3000?"]}', set()),
+        (
+            '{"queries": ["GTE-3000 cost", "GTE-3000 fee", "GTE-3000 tariff", "GTE-3000 rate"]}',
+            {"GTE-3000 cost", "GTE-3000 fee", "GTE-3000 tariff"},
+        ),
         (f"- GTE-3000 {'price ' * 50}", set()),
         ("GTE-3000 cost", set()),
         ("{broken", set()),
@@ -222,10 +226,3 @@ def test_a_model_is_asked_for_more_than_is_kept_in_the_querys_language():
 )
 def test_of_a_models_answer_queries_about_the_same_are_kept(answer, kept):
     assert set(texts("price of the GTE-3000", variants=["llm"], answer=answer)) == kept
-
-
-def test_rephrasings_that_differ_most_are_kept():
-    answer = json.dumps({"queries": ["cost of GTE", "cost of the GTE", "GTE retail tag"]})
-    assert not {"cost of GTE", "cost of the GTE"} <= set(
-        texts("price of GTE", variants=["llm"], variants_max=2, answer=answer)
-    )
