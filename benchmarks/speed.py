@@ -19,7 +19,7 @@ from benchmarks._data import table
 from benchmarks._gate_speed import WORDS_MET, gate_rows
 from benchmarks._trigger_sets import SETS, LabelledTurn, labelled_turns
 from llama_index_condense_plus.rewriting.history import build_window
-from llama_index_condense_plus.rewriting.parser import parse_rewrite
+from llama_index_condense_plus.rewriting.parse import parse_rewrite
 from llama_index_condense_plus.rewriting.review import Reviewer
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings

@@ -35,7 +35,7 @@ from llama_index_condense_plus.conversations import Conversations
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
-from llama_index_condense_plus.rewriting.rewriters import as_template
+from llama_index_condense_plus.rewriting.llm import as_template
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.after import AfterTurn
 from llama_index_condense_plus.turn.context import last_trace_of, next_number, options_of, remember, with_options

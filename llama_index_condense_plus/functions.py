@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus.rewriting.cleanup import clean_query
+from llama_index_condense_plus.cleanup import clean_query
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.review import review_rewrite
 from llama_index_condense_plus.rewriting.trigger import build_trigger

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from llama_index.core.schema import NodeWithScore
 
-from llama_index_condense_plus.operations import Flow, Rewritten
+from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.types import (
     Entity,
     GuardVerdict,
@@ -47,7 +47,7 @@ class Rewriter(Protocol):
 
     name: str
 
-    def rewrite(self, request: RewriteRequest) -> Flow[Rewritten] | Awaitable[str | None] | str | None:
+    def rewrite(self, request: RewriteRequest) -> Flow[Rewritten] | RuleOutcome | Awaitable[str | None] | str | None:
         """Return a raw rewrite, or None to decline."""
         ...
 

@@ -26,7 +26,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import Field, PrivateAttr
 
-REWRITE_MARKERS = ("standalone", "Standalone", "searched on its own", "可以单独检索")
+REWRITE_MARKERS = ("standalone", "Standalone", "独立的问题")
 """Words of the rewrite prompts, by which the fake model tells a rewrite call from an answer call."""
 
 

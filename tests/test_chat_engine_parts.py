@@ -179,7 +179,7 @@ def test_new_core_version_gives_one_clear_warning_and_one_query(
     assert set(retriever.queries) == {PRICE}
 
 
-def test_memory_with_a_summary_block_is_read_and_never_shown_as_a_message(
+def test_a_system_message_in_the_history_never_reaches_the_rewriting_model(
     make_engine: Make, llm: ScriptedLLM, mode: Mode
 ) -> None:
     history = [
@@ -188,7 +188,8 @@ def test_memory_with_a_summary_block_is_read_and_never_shown_as_a_message(
     ]
     reply = mode.ask(make_engine(first=False), "and its price?", history)
     assert reply.query == PRICE
-    assert "So far the user has asked" in reply.response.trace.window.summary
+    window = reply.response.trace.window
+    assert (window.summary, "So far the user has asked" in window.text) == ("", False)
 
 
 def test_memory_is_read_once_and_written_once(make_engine: Make, mode: Mode) -> None:

@@ -36,9 +36,8 @@ from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
 from llama_index_condense_plus.rewriting.cache import InProcessRewriteCache
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.guards import build_guards
-from llama_index_condense_plus.rewriting.rewriters import ConcatRewriter
+from llama_index_condense_plus.rewriting.llm import ConcatRewriter
 from llama_index_condense_plus.rewriting.trigger import build_trigger
-from llama_index_condense_plus.settings.sections import CacheSettings
 from tests.conftest import PRICE
 from tests.modes import Mode
 
@@ -53,7 +52,7 @@ SETTINGS = CondensePlusSettings()
         (ConcatRewriter(), Rewriter),
         *((guard, Guard) for guard in build_guards(SETTINGS)),
         (DefaultQueryPlanner(), QueryPlanner),
-        (InProcessRewriteCache(CacheSettings()), RewriteCache),
+        (InProcessRewriteCache(), RewriteCache),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else type(value).__name__,
 )

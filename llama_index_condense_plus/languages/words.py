@@ -65,7 +65,7 @@ class WordPack:
 
     @classmethod
     def from_toml(cls, path: Path, english: WordPack | None = None) -> WordPack:
-        """Return the pack of a file.
+        """Return the pack of a file, with the ``prompt.toml`` beside it, if there is one.
 
         Args:
             path: a ``words.toml``.
@@ -75,7 +75,11 @@ class WordPack:
             ConfigurationError: the file cannot be read, or is no pack.
         """
         try:
-            return cls(tomllib.loads(path.read_text(encoding="utf-8")), english)
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            prompt = path.with_name("prompt.toml")
+            if prompt.exists():
+                table["prompt"] = tomllib.loads(prompt.read_text(encoding="utf-8"))
+            return cls(table, english)
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ConfigurationError(f"{path} is no language pack: {error}") from None
 
@@ -221,11 +225,15 @@ class WordPack:
     def connectives(self, text: str) -> tuple[Span, ...]:
         """Return what a search query can do without: time connectives, back references, polite padding."""
         folded = aligned(text)
-        kept = _spans(self.pattern("not_connective"), folded)
+        matches = [match for match in self.pattern("connective").finditer(folded) if match.group()]
+        if not matches:
+            return ()
+        edges, kept = self._edges(text), _spans(self.pattern("not_connective"), folded)
         return tuple(
             Span(text[match.start() : match.end()], match.start(), match.lastgroup or "connective")
-            for match in self.pattern("connective").finditer(folded)
-            if match.group() and not any(s < match.end() and match.start() < e for s, e in kept)
+            for match in matches
+            if (edges is None or match.end() in edges or match.end() == len(text))
+            and not any(s < match.end() and match.start() < e for s, e in kept)
         )
 
     def instructions(self, text: str) -> tuple[Span, ...]:

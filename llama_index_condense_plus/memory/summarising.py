@@ -14,7 +14,7 @@ from llama_index_condense_plus.lexicons.patterns import regex
 from llama_index_condense_plus.lexicons.text import fold, has_han
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut
-from llama_index_condense_plus.rewriting.messages import spoken
+from llama_index_condense_plus.rewriting.history import spoken
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.settings.reading import shipped_table
 from llama_index_condense_plus.types import WindowMessage

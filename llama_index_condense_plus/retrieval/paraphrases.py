@@ -7,10 +7,10 @@ import re
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from pydantic import BaseModel, Field
 
+from llama_index_condense_plus.cleanup import safe_line
 from llama_index_condense_plus.languages import detect_language, pack_of
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.operations import Flow, Predict, Prediction
-from llama_index_condense_plus.rewriting.cleanup import safe_line
 from llama_index_condense_plus.settings.sections import RewriteSettings
 
 MAX_CHARS = 200

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from llama_index_condense_plus.cleanup import safe_line
 from llama_index_condense_plus.languages import pack_of
 from llama_index_condense_plus.languages.text import fold, remembered
-from llama_index_condense_plus.rewriting.cleanup import safe_line
 from llama_index_condense_plus.settings.sections import RetrievalSettings
 from llama_index_condense_plus.types import (
     HistoryWindow,

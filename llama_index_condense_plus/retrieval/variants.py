@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
+from llama_index_condense_plus.cleanup import safe_line
 from llama_index_condense_plus.languages import pack_of
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.retrieval.paraphrases import paraphrases
 from llama_index_condense_plus.retrieval.phrases import key_phrases, subquestions, synonym_variants
 from llama_index_condense_plus.retrieval.plan import distinct, query_key, says_something
-from llama_index_condense_plus.rewriting.cleanup import safe_line
 from llama_index_condense_plus.rewriting.rules import topic_query
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.settings.sections import RetrievalSettings

@@ -1,23 +1,24 @@
-"""Accepted rewrites, kept so that the same prompt is not asked twice."""
+"""What spares model calls: a cache of rewrites that were not refused, one call for equal prompts, a circuit breaker."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from cachetools import TTLCache
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
 from llama_index_condense_plus.settings import CondensePlusSettings
 
-KEY_VERSION = "1"
-"""Part of every key: raised when parser or guards change what an old entry would mean."""
+KEY_VERSION = "2"
+"""Part of every key: raised when parser or review change what an old entry would mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ def cache_key(
     """Return the key of a rewrite: a hash of all that decides what the raw output is and means.
 
     Args:
-        prompt: the rendered prompt, history, entities, date and question included.
-        model: the model's name.
+        prompt: the rendered prompt, history, date and question included.
+        model: what tells the model from others, not its name alone.
         settings: its rewrite options, guards, cleanup, aliases and word lists are part of the key.
         namespace: the tenant; none: ``settings.cache.namespace``. Two tenants never share an entry.
     """
@@ -63,32 +64,22 @@ class InProcessRewriteCache:
     def __init__(
         self, max_entries: int = 1024, ttl_s: float = 3600.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._max_entries = max_entries
-        self._ttl_s = ttl_s
-        self._clock = clock
-        self._entries: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._entries: TTLCache[str, str] = TTLCache(max_entries, ttl_s, timer=clock)
         self._hits = self._misses = 0
         self._lock = Lock()
 
     def get(self, key: str) -> str | None:
         """Return the raw rewrite stored under a key, or None if there is none or its time is over."""
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is None or entry[0] <= self._clock():
-                self._entries.pop(key, None)
-                self._misses += 1
-                return None
-            self._entries.move_to_end(key)
-            self._hits += 1
-            return entry[1]
+            raw: str | None = self._entries.get(key)
+            self._hits += raw is not None
+            self._misses += raw is None
+            return raw
 
     def set(self, key: str, value: str) -> None:
-        """Store an accepted raw rewrite."""
+        """Store a raw rewrite."""
         with self._lock:
-            self._entries[key] = (self._clock() + self._ttl_s, value)
-            self._entries.move_to_end(key)
-            while len(self._entries) > self._max_entries:
-                self._entries.popitem(last=False)
+            self._entries[key] = value
 
     def delete(self, key: str) -> None:
         """Forget one entry."""
@@ -138,7 +129,7 @@ class KVStoreRewriteCache:
         try:
             return self._read(self._store.get(key, collection=self._collection))
         except Exception:  # noqa: BLE001 - fails open: any store, any error
-            self._failed()
+            self._count(misses=1, errors=1)
             return None
 
     async def aget(self, key: str) -> str | None:
@@ -146,18 +137,18 @@ class KVStoreRewriteCache:
         try:
             return self._read(await self._store.aget(key, collection=self._collection))
         except Exception:  # noqa: BLE001 - fails open: any store, any error
-            self._failed()
+            self._count(misses=1, errors=1)
             return None
 
     def set(self, key: str, value: str) -> None:
-        """Store an accepted raw rewrite."""
+        """Store a raw rewrite."""
         try:
             self._store.put(key, self._entry(value), collection=self._collection)
         except Exception:  # noqa: BLE001 - fails open: any store, any error
             self._count(errors=1)
 
     async def aset(self, key: str, value: str) -> None:
-        """Store an accepted raw rewrite."""
+        """Store a raw rewrite."""
         try:
             await self._store.aput(key, self._entry(value), collection=self._collection)
         except Exception:  # noqa: BLE001 - fails open: any store, any error
@@ -185,11 +176,123 @@ class KVStoreRewriteCache:
         self._count(hits=int(fresh), misses=int(not fresh))
         return entry["text"] if fresh and entry else None
 
-    def _failed(self) -> None:
-        self._count(misses=1, errors=1)
-
     def _count(self, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
         with self._lock:
             self._hits += hits
             self._misses += misses
             self._errors += errors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flight:
+    """One caller's part in a shared call."""
+
+    key: str
+    """The cache key of the call."""
+    leader: bool
+    """True: this caller makes the call and must ``land`` it, whatever happens."""
+    future: Future[str | None]
+    """A follower waits for this: the raw rewrite, or None if the leader got none that was accepted."""
+
+
+class SingleFlight:
+    """Says who makes a call and who waits for it.
+
+    Neither waits nor calls itself, so a synchronous driver (``future.result(timeout)``) and an asynchronous one
+    (``asyncio.wrap_future``) use the same registry, even together. Each follower has a future of its own: one that
+    is cancelled disturbs nobody.
+
+    Example:
+        >>> flights = SingleFlight()
+        >>> first, second = flights.join("key"), flights.join("key")
+        >>> first.leader, second.leader
+        (True, False)
+        >>> flights.land(first, "the rewrite")
+        >>> second.future.result(0)
+        'the rewrite'
+    """
+
+    def __init__(self) -> None:
+        self._flights: dict[str, list[Flight]] = {}
+        self._lock = Lock()
+
+    def join(self, key: str) -> Flight:
+        """Take part in the call of a key: the first caller leads, the others follow."""
+        with self._lock:
+            together = self._flights.setdefault(key, [])
+            flight = Flight(key, not together, Future())
+            together.append(flight)
+            return flight
+
+    def land(self, flight: Flight, value: str | None) -> None:
+        """End a leader's call: every follower gets its value; None sends each on to a call of its own.
+
+        To be called in a ``finally``; a second call, or a follower's, does nothing.
+        """
+        with self._lock:
+            if self._flights.get(flight.key, [None])[0] is not flight:
+                return
+            together = self._flights.pop(flight.key)
+        for one in together:
+            try:
+                one.future.set_result(value)
+            except InvalidStateError:  # that follower was cancelled
+                continue
+
+    @property
+    def in_flight(self) -> int:
+        """How many calls are being made now."""
+        with self._lock:
+            return len(self._flights)
+
+
+class CircuitBreaker:
+    """Stops asking after failures in a row, and tries again once the cool-down is over.
+
+    After the cool-down one call is let through; its success closes the breaker, its failure opens it for another
+    cool-down. A call that never reports back holds nobody up longer than one cool-down.
+
+    Args:
+        failures: failures in a row that open the breaker, ≥ 1.
+        cool_down_s: how long nobody is asked, in seconds.
+        clock: seconds that only move forward; replaceable for tests.
+    """
+
+    def __init__(
+        self, failures: int = 5, cool_down_s: float = 30.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limit = failures
+        self._cool_down_s = cool_down_s
+        self._clock = clock
+        self._failures = 0
+        self._closed_until = 0.0
+        self._lock = Lock()
+
+    @property
+    def is_open(self) -> bool:
+        """True while nobody is asked."""
+        with self._lock:
+            return self._failures >= self._limit and self._clock() < self._closed_until
+
+    def allow(self) -> bool:
+        """Return True if the model may be asked now; a trial call after the cool-down is granted to one caller."""
+        with self._lock:
+            if self._failures < self._limit:
+                return True
+            now = self._clock()
+            if now < self._closed_until:
+                return False
+            self._closed_until = now + self._cool_down_s
+            return True
+
+    def record_success(self) -> None:
+        """Note that a call succeeded: the count starts anew."""
+        with self._lock:
+            self._failures = 0
+
+    def record_failure(self) -> None:
+        """Note that a call failed or was late."""
+        with self._lock:
+            self._failures += 1
+            if self._failures >= self._limit:
+                self._closed_until = self._clock() + self._cool_down_s

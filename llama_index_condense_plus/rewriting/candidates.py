@@ -14,8 +14,8 @@ from llama_index_condense_plus.rewriting.back_references import BackReference, r
 from llama_index_condense_plus.rewriting.choices import coordinated
 from llama_index_condense_plus.rewriting.clauses import asking_clause
 from llama_index_condense_plus.rewriting.counterparts_en import PLACED, preposition
+from llama_index_condense_plus.rewriting.cutting import item_name, list_items
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
-from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import is_asked_for, noun_phrases, said
 from llama_index_condense_plus.rewriting.noun_phrases_en import ARTICLES
 from llama_index_condense_plus.rewriting.noun_phrases_zh import activity

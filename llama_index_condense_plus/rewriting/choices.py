@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from llama_index_condense_plus.lexicons.patterns import regex
 from llama_index_condense_plus.lexicons.text import has_han, simplify, tokenize
+from llama_index_condense_plus.rewriting.cutting import item_name, list_items
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.han_names import entity_words
-from llama_index_condense_plus.rewriting.lists import item_name, list_items
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases, said
 from llama_index_condense_plus.rewriting.noun_phrases_zh import ATTRIBUTES
 from llama_index_condense_plus.rewriting.references import Reference

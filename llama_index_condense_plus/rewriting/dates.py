@@ -6,7 +6,7 @@ import re
 
 from llama_index_condense_plus.lexicons.patterns import regex
 from llama_index_condense_plus.lexicons.text import fold, has_han
-from llama_index_condense_plus.rewriting.prompts import relative_times
+from llama_index_condense_plus.rewriting.prompt import relative_times
 from llama_index_condense_plus.types import Edit
 
 _MONTH = (

@@ -1,32 +1,61 @@
-"""The part of a conversation that a rewrite may draw on, cut to size."""
+"""From chat messages to the part of a conversation that a rewrite may draw on, cut to size."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Literal
 
-from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
+from llama_index.core.memory import ChatSummaryMemoryBuffer
 
-from llama_index_condense_plus.lexicons.memo import remembered
-from llama_index_condense_plus.lexicons.patterns import regex
-from llama_index_condense_plus.lexicons.text import clip, has_han
+from llama_index_condense_plus.languages import pack_of, registered_packs
+from llama_index_condense_plus.languages.text import remembered
 from llama_index_condense_plus.protocols import EntityExtractor
-from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
+from llama_index_condense_plus.rewriting.cutting import TokenCounter, cut, estimate_tokens, list_items
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.rewriting.lists import list_items
-from llama_index_condense_plus.rewriting.messages import rounds, spoken
-from llama_index_condense_plus.rewriting.salience import LOOK_BACK, rank_entities
+from llama_index_condense_plus.rewriting.salience import rank_entities
 from llama_index_condense_plus.settings.sections import HistorySettings
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
-_LABELS = {True: {"user": "用户：", "assistant": "助手："}, False: {"user": "User: ", "assistant": "Assistant: "}}
-_FORGED = regex(r"^[^\S\n]*((?:user|assistant|system|human|ai|用户|助手|系统)\s*[:：])", re.IGNORECASE | re.MULTILINE)
-"""A line inside a message that looks like the next turn; it is indented."""
-_SUMMARY_LABEL = {True: "此前摘要：", False: "Summary so far: "}
+SummaryKind = Literal["none", "first_system", "blocks"]
+"""Where a memory keeps its summary: nowhere, in a system message that comes first, or in ``<memory>`` blocks."""
+
+LOOK_BACK = 8
+"""Messages, from the newest, in which the list is looked for that "the second one" points at."""
+_MAX_ENTITIES = 64
 _SUMMARY_SHARE = 3
 """A summary takes at most a third of the shown tokens."""
-_MAX_ENTITIES = 64
+_ROLES = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "chatbot": "assistant",
+    "model": "assistant",
+    "ai": "assistant",
+    "system": "system",
+    "developer": "system",
+}
+"""Roles that speak; tool and function messages do not."""
+_ENUM_ROLES = {role: _ROLES.get(role.value, "") for role in MessageRole}
+_NO_ANSWER = frozenset({"empty response", "none", "null", "nan"})
+"""LlamaIndex's fixed answer for no nodes, and what str() makes of nothing."""
+_THINK = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_MEMORY = re.compile(r"<memory>(.*?)</memory>", re.DOTALL)
+_MEMORY_END = "</memory>"
+_MEMORY_TAG = re.compile(r"</?[\w-]+>")
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
+_CITATION = re.compile(
+    r"\s?(?:\[\^?\d{1,3}(?:\s*[,，–-]\s*\d{1,3})*\]|【\d{1,3}(?:†[^【】]*)?】|\[(?:(?:citation|source)\s?|\w{2,8}[:：]\s?)\d{1,3}\]"
+    r"|<sup>\[?\d{1,3}\]?</sup>)(?!\()",
+    re.IGNORECASE,
+)
+_IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^)]*\)")
+_SPACES = re.compile(r"[^\S\n]+")
+_BLANK_LINES = re.compile(r"\s*\n\s*\n\s*")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]")
 _EXTRACTOR = DefaultEntityExtractor()
 
 
@@ -35,8 +64,9 @@ def build_window(
     settings: HistorySettings,
     *,
     extractor: EntityExtractor | None = None,
-    count_tokens: Callable[[str], int] | None = None,
+    count_tokens: TokenCounter | None = None,
     topic_start: int = 0,
+    summary: SummaryKind = "none",
 ) -> HistoryWindow:
     """Return the window of a conversation.
 
@@ -47,80 +77,158 @@ def build_window(
         count_tokens: tokens of a text; default an offline estimate.
         topic_start: index in ``history`` at which the present topic began: older messages are not shown and give no
             entities, but still count as said.
+        summary: where the memory keeps its summary; no other system message is ever read.
     """
     count = count_tokens or estimate_tokens
-    usable, summary = spoken(history)
+    usable, told_before = spoken(history, summary)
     before = [m for m in usable[: max(0, topic_start)] if m]
     current = [m for m in usable[max(0, topic_start) :] if m]
     grouped = rounds(current)
     split = max(0, len(grouped) - settings.max_rounds)
-    older, shown = grouped[:split], grouped[split:]
-    summary_shown = cut(summary, settings.max_tokens // _SUMMARY_SHARE, count) if summary else ""
-    budget = settings.max_tokens - (count(summary_shown) if summary_shown else 0)
-    older, shown_cut = _fit(older, shown, settings, budget, count)
-    text = render(shown_cut, summary_shown, settings.order)
+    shown_summary = cut(told_before, settings.max_tokens // _SUMMARY_SHARE, count)
+    budget = settings.max_tokens - (count(shown_summary) if shown_summary else 0)
+    shown = _fit(grouped[split:], settings, budget, count)
+    older = grouped[: len(grouped) - len(shown)]
+    text = render(shown, shown_summary, settings.order)
     ranked = rank_entities(current, extractor or _EXTRACTOR)
     earlier = (*before, *(m for group in older for m in group))
     return HistoryWindow(
-        messages=tuple(m for group in shown_cut for m in group),
+        messages=tuple(m for group in shown for m in group),
         earlier=earlier,
         text=text,
         entities=tuple(entity for entity, _ in ranked[:_MAX_ENTITIES]),
-        list_items=_newest_list(current),
-        summary=summary,
+        list_items=next((items for m in reversed(current[-LOOK_BACK:]) if (items := list_items(m.full_text))), ()),
+        summary=told_before,
         n_tokens=count(text) if text else 0,
         n_dropped=len(earlier),
         n_before_topic=len(before),
     )
 
 
+def summary_kind(memory: object) -> SummaryKind:
+    """Return where a memory keeps its summary."""
+    if isinstance(memory, ChatSummaryMemoryBuffer):
+        return "first_system"
+    return "blocks" if getattr(memory, "memory_blocks", None) else "none"
+
+
+def spoken(
+    history: Iterable[ChatMessage | tuple[str, str | None]], summary: SummaryKind = "none"
+) -> tuple[list[WindowMessage | None], str]:
+    """Return each message's usable words (None where there are none) and the summary that the memory keeps.
+
+    Left out: tool calls and their results, images, think text, citations, empty answers and system messages.
+
+    Args:
+        history: messages, oldest first; ChatMessages or (role, text) pairs.
+        summary: where the memory keeps its summary.
+    """
+    messages: list[WindowMessage | None] = []
+    summaries: list[str] = []
+    for index, item in enumerate(history):
+        role, text = _role_and_text(item)
+        if summary == "blocks":
+            text, kept = _without_memory(text)
+            summaries += [kept] if kept else []
+        elif summary == "first_system" and role == "system" and index == 0:
+            summaries += [_tidy(text)]
+        messages.append(_usable_as(role)(text) if text and role not in ("", "system") else None)
+    return messages, "\n".join(dict.fromkeys(summaries))
+
+
+def rounds(messages: Sequence[WindowMessage]) -> list[list[WindowMessage]]:
+    """Group messages into rounds: a user's message and the answers to it."""
+    grouped: list[list[WindowMessage]] = []
+    for message in messages:
+        if message.role == "user" or not grouped:
+            grouped.append([])
+        grouped[-1].append(message)
+    return grouped
+
+
 def render(groups: Sequence[Sequence[WindowMessage]], summary: str = "", order: str = "chronological") -> str:
-    """Return rounds as labelled lines, the summary on top, the labels in the conversation's script."""
-    lines = [(m.role, m.text) for group in groups for m in group]
-    chinese = has_han(summary) or any(has_han(text) for _, text in lines)
+    """Return rounds as labelled lines, the summary on top, the labels in the conversation's language."""
+    lines = [(message.role, message.text) for group in groups for message in group]
+    pack = pack_of("\n".join([summary[:200], *(text[:200] for _, text in lines)]))
     if order == "newest_first":
         lines.reverse()
-    top = [_SUMMARY_LABEL[chinese] + summary] if summary else []
-    return "\n".join([*top, *(_LABELS[chinese][role] + _FORGED.sub(r"  \1", text) for role, text in lines)])
+    if summary:
+        lines.insert(0, ("summary", summary))
+    line, forged = pack.phrase("line"), _forged()
+    return "\n".join(line.format(who=pack.phrase(who), words=forged.sub(r"  \1", words)) for who, words in lines)
 
 
 def _fit(
-    older: list[list[WindowMessage]],
-    shown: list[list[WindowMessage]],
-    settings: HistorySettings,
-    budget: int,
-    count: Callable[[str], int],
-) -> tuple[list[list[WindowMessage]], list[list[WindowMessage]]]:
-    """Cut each message, then drop the oldest rounds until the rest fits; the newest round is cut harder instead."""
+    groups: list[list[WindowMessage]], settings: HistorySettings, budget: int, count: Callable[[str], int]
+) -> list[list[WindowMessage]]:
+    """Cut each message and return the newest rounds that fit; the newest of all is cut harder instead of dropped."""
     kept: list[list[WindowMessage]] = []
-    for position in range(len(shown) - 1, -1, -1):
-        group = _cut_round(shown[position], settings, budget if not kept else None, count)
-        size = sum(count(m.text) + 2 for m in group)
-        if size > budget and kept:
-            return older + shown[: position + 1], kept
-        if not any(m.text for m in group):
-            return older + shown[: position + 1], kept
-        budget -= size
-        kept.insert(0, group)
-    return older, kept
+    for group in reversed(groups):
+        share = settings.max_tokens if kept else max(0, budget // len(group) - 2)
+        limits = {"user": settings.user_max_tokens, "assistant": settings.answer_max_tokens}
+        cut_down = [replace(m, text=cut(m.full_text, min(limits[m.role], share), count)) for m in group]
+        budget -= sum(count(m.text) + 2 for m in cut_down)
+        if (budget < 0 and kept) or not any(m.text for m in cut_down):
+            break
+        kept.insert(0, cut_down)
+    return kept
 
 
-def _cut_round(
-    group: list[WindowMessage], settings: HistorySettings, budget: int | None, count: Callable[[str], int]
-) -> list[WindowMessage]:
-    share = max(0, budget // len(group) - 2) if budget is not None else settings.max_tokens
-    limits = {"user": settings.user_max_tokens, "assistant": settings.answer_max_tokens}
-    return [replace(m, text=cut(m.full_text, min(limits[m.role], share), count)) for m in group]
+@lru_cache(maxsize=8)
+def _forged_for(labels: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"^[^\S\n]*((?:{'|'.join(map(re.escape, labels))})\s*[:：])", re.IGNORECASE | re.MULTILINE)
 
 
-@remembered
-def _items(text: str) -> tuple[str, ...]:
-    return list_items(clip(text))
+def _forged() -> re.Pattern[str]:
+    """Return what finds a line inside a message that looks like the next turn; it is indented."""
+    own = {pack.phrase(who) for pack in registered_packs().values() for who in ("user", "assistant", "summary")}
+    return _forged_for(tuple(sorted(own | {"user", "assistant", "system", "human", "ai"})))
 
 
-def _newest_list(messages: Sequence[WindowMessage]) -> tuple[str, ...]:
-    for message in reversed(messages[-LOOK_BACK:]):
-        items = _items(message.full_text)
-        if items:
-            return items
-    return ()
+def _role_and_text(message: ChatMessage | tuple[str, str | None]) -> tuple[str, str]:
+    """Return a message's role (``user``, ``assistant``, ``system`` or empty) and its raw text."""
+    if isinstance(message, ChatMessage):
+        role, blocks = _ENUM_ROLES.get(message.role, ""), message.blocks
+        if len(blocks) == 1 and isinstance(blocks[0], TextBlock):  # nearly all; a long history has many
+            return role, blocks[0].text or ""
+        text = message.content
+    else:
+        role, text = _ROLES.get(str(getattr(message[0], "value", message[0])).lower(), ""), message[1]
+    return role, text if isinstance(text, str) else ""
+
+
+@lru_cache(maxsize=16)
+def _usable_as(role: str) -> Callable[[str], WindowMessage | None]:
+    return remembered(partial(_usable, role))
+
+
+def _usable(role: str, text: str) -> WindowMessage | None:
+    text = _THINK.sub("", text) if "<" in text else text
+    text = _without_images(text) if "![" in text else text
+    if role == "assistant":
+        text = "".join(part if part.startswith("`") else _CITATION.sub("", part) for part in _CODE.split(text))
+    text = _tidy(text)
+    if not text or (role == "assistant" and text.casefold() in _NO_ANSWER):
+        return None
+    return WindowMessage(role=role, full_text=text, text="")
+
+
+def _without_memory(text: str) -> tuple[str, str]:
+    """Return a text without the blocks that the memory put in, and the summary in them."""
+    told, end, rest = text.rpartition(_MEMORY_END)  # behind the last end no block ends: looking for one takes long
+    if not end:
+        return text, ""
+    told += end
+    summary = "\n".join(_tidy(_MEMORY_TAG.sub("", block)) for block in _MEMORY.findall(told))
+    return (_MEMORY.sub("", told) + rest if summary else text), summary
+
+
+def _without_images(text: str) -> str:
+    """Return a text with images replaced by what is written for them."""
+    told, end, rest = text.rpartition(")")  # as above
+    return _IMAGE.sub(r"\1", told + end) + rest
+
+
+def _tidy(text: str) -> str:
+    text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _BLANK_LINES.sub("\n", _SPACES.sub(" ", text)).strip()

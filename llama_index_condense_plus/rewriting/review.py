@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from llama_index.core.base.llms.types import ChatMessage
 
+from llama_index_condense_plus.aliases import AliasTable
+from llama_index_condense_plus.cleanup import Cleaner, safe_line
 from llama_index_condense_plus.lexicons.text import clip, content_tokens, fold, has_han
 from llama_index_condense_plus.protocols import Guard
-from llama_index_condense_plus.rewriting.aliases import AliasTable
-from llama_index_condense_plus.rewriting.cleanup import Cleaner, safe_line
 from llama_index_condense_plus.rewriting.dates import resolved_dates
 from llama_index_condense_plus.rewriting.guards import build_guards
 from llama_index_condense_plus.rewriting.guards.features import MAX_CHECKED_CHARS
 from llama_index_condense_plus.rewriting.history import build_window
-from llama_index_condense_plus.rewriting.parser import parse_rewrite
+from llama_index_condense_plus.rewriting.parse import parse_rewrite
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import (
     Edit,

@@ -19,13 +19,13 @@ from llama_index_condense_plus.rewriting.comparisons import compared, with_other
 from llama_index_condense_plus.rewriting.conditions import conditioned
 from llama_index_condense_plus.rewriting.counterparts import is_attribute
 from llama_index_condense_plus.rewriting.courtesy import only_small_talk, without_courtesy
+from llama_index_condense_plus.rewriting.cutting import item_name
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.follow_up_words import either, follow_up_words
 from llama_index_condense_plus.rewriting.follow_ups import continued, is_contentless
 from llama_index_condense_plus.rewriting.fragments import fragment
 from llama_index_condense_plus.rewriting.full_names import with_full_names
 from llama_index_condense_plus.rewriting.joins import joined
-from llama_index_condense_plus.rewriting.lists import item_name
 from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
 from llama_index_condense_plus.rewriting.persons import names_a_person, owner_of
 from llama_index_condense_plus.rewriting.references import Reference, find_references

@@ -7,12 +7,12 @@ from difflib import SequenceMatcher
 
 from llama_index.core.base.llms.types import ChatMessage
 
+from llama_index_condense_plus.aliases import AliasTable
+from llama_index_condense_plus.cleanup import Cleaner, fit_query, safe_line
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Guard
-from llama_index_condense_plus.rewriting.aliases import AliasTable
-from llama_index_condense_plus.rewriting.cleanup import Cleaner, safe_line
 from llama_index_condense_plus.rewriting.history import build_window
-from llama_index_condense_plus.rewriting.parser import parse_rewrite
+from llama_index_condense_plus.rewriting.parse import parse_rewrite
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.trust.compare import Comparison, bare
 from llama_index_condense_plus.trust.model import doubts, features, trust_model
@@ -105,8 +105,8 @@ class Reviewer:
         )
 
     def original(self, message: str) -> RewriteAttempt:
-        """Return the user's own words as a query: on one line, only aliases expanded."""
-        query, edits = self._aliases.apply(safe_line(message))
+        """Return the user's own words as a query: on one line, of a paste what asks, only aliases expanded."""
+        query, edits = self._aliases.apply(fit_query(message, self._max_chars))
         return RewriteAttempt("original", message, self._cut(query) or None, bool(query), (), edits)
 
     @staticmethod

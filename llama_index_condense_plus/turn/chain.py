@@ -13,9 +13,8 @@ from llama_index.core.llms.llm import LLM
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.operations import Flow, Operation, Predict, Prediction, Race, RuleOutcome, delegate
 from llama_index_condense_plus.protocols import Rewriter
-from llama_index_condense_plus.rewriting.cache import cache_key
-from llama_index_condense_plus.rewriting.rewriters import predict_hash
-from llama_index_condense_plus.rewriting.single_flight import Flight
+from llama_index_condense_plus.rewriting.cache import Flight, cache_key
+from llama_index_condense_plus.rewriting.llm import predict_hash
 from llama_index_condense_plus.turn.models import ask
 from llama_index_condense_plus.turn.operations import CacheGet, CacheSet, Call, WaitFor
 from llama_index_condense_plus.turn.pipeline import Pipeline

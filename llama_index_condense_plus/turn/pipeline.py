@@ -27,14 +27,12 @@ from llama_index_condense_plus.protocols import (
 )
 from llama_index_condense_plus.retrieval.fusion import fusion_method
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
-from llama_index_condense_plus.rewriting.breaker import CircuitBreaker
-from llama_index_condense_plus.rewriting.cache import InProcessRewriteCache
+from llama_index_condense_plus.rewriting.cache import CircuitBreaker, InProcessRewriteCache, SingleFlight
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.guards import build_guards
+from llama_index_condense_plus.rewriting.llm import build_rewriters
 from llama_index_condense_plus.rewriting.review import Reviewer
-from llama_index_condense_plus.rewriting.rewriters import build_rewriters
 from llama_index_condense_plus.rewriting.rules import RuleRewriter
-from llama_index_condense_plus.rewriting.single_flight import SingleFlight
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.operations import Call

@@ -24,7 +24,8 @@ from llama_index_condense_plus.operations import Flow, Operation, Predict, deleg
 from llama_index_condense_plus.retrieval.blend import prefetcher
 from llama_index_condense_plus.retrieval.plan import says_something
 from llama_index_condense_plus.retrieval.variants import expand
-from llama_index_condense_plus.rewriting.history import build_window
+from llama_index_condense_plus.rewriting.history import SummaryKind, build_window
+from llama_index_condense_plus.rewriting.llm import CHAT_HISTORY, CONTEXT_WINDOW
 from llama_index_condense_plus.turn.chain import RewriteChain
 from llama_index_condense_plus.turn.conversation import TurnOptions
 from llama_index_condense_plus.turn.models import ask
@@ -77,6 +78,8 @@ class Finder:
     """Searches the original beside the rewrite; None: nothing is prefetched."""
     keep: bool = True
     """False: leave no trace in cache and circuit breaker."""
+    summary: SummaryKind = "none"
+    """Where the memory keeps its summary; no other system message reaches the rewriting model."""
 
     def __post_init__(self) -> None:
         self.timings: dict[str, float] = {}
@@ -122,10 +125,11 @@ class Finder:
                 extractor=own.extractor,
                 count_tokens=own.count_tokens,
                 topic_start=topic_start,
+                summary=self.summary,
             )
         except Exception as error:  # noqa: BLE001 - parts of the user's own must not end the turn
             self.warnings.append(f"entity extractor or token counter failed: {type(error).__name__}")
-            return build_window(history, settings, topic_start=topic_start)
+            return build_window(history, settings, topic_start=topic_start, summary=self.summary)
 
     def cancel(self) -> None:
         """Drop the prefetched retrieval: the turn ends early."""
@@ -163,9 +167,12 @@ class Finder:
             begun = prefetcher(self.retriever, pipeline.settings.retrieval.blend)
             self.prefetched[query] = yield Start(Retrieve(begun, QueryBundle(query)))
         self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
-        request = RewriteRequest(
-            message, window, decision, extra={"chat_history": list(history), "tenant": self.options.tenant}
-        )
+        extra = {
+            CHAT_HISTORY: list(history),
+            CONTEXT_WINDOW: pipeline.condense_llm().metadata.context_window,
+            "tenant": self.options.tenant,
+        }
+        request = RewriteRequest(message, window, decision, extra=extra)
         return (yield from RewriteChain(pipeline, request, keep=self.keep).run())
 
     def _wants_prefetch(self, message: str) -> bool:

@@ -28,6 +28,7 @@ from llama_index_condense_plus.observability.clean import printable
 from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
+from llama_index_condense_plus.rewriting.history import summary_kind
 from llama_index_condense_plus.turn.answer import (
     answer_query,
     clarifying_question,
@@ -151,7 +152,8 @@ class Turn:
     def _finder(self, *, keep: bool = True) -> Finder:
         only = next(iter(self._retrievers.values())) if len(self._retrievers) == 1 else None
         options = replace(self.request.options, tenant=self.conversation.tenants.cache)
-        return Finder(self.pipeline, self.turn_id, options, only, keep=keep)
+        summary = summary_kind(self.conversation.memory) if self.request.chat_history is None else "none"
+        return Finder(self.pipeline, self.turn_id, options, only, keep=keep, summary=summary)
 
     def _search(self, found: Found) -> TurnSearch:
         return TurnSearch(self.service.query_engine, self._retrievers, self.pipeline.settings, found)

@@ -9,11 +9,11 @@ from pathlib import Path
 from llama_index.core.base.llms.types import ChatMessage
 
 from llama_index_condense_plus import CondensePlusSettings, ConfigurationError
+from llama_index_condense_plus.cleanup import Cleaner
 from llama_index_condense_plus.evaluation.train import window_of
-from llama_index_condense_plus.rewriting.cleanup import Cleaner
 from llama_index_condense_plus.rewriting.guards import build_guards
 from llama_index_condense_plus.rewriting.history import build_window
-from llama_index_condense_plus.rewriting.parser import parse_rewrite
+from llama_index_condense_plus.rewriting.parse import parse_rewrite
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -3,11 +3,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
+from llama_index.core.memory import ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory, StaticMemoryBlock
 
 from llama_index_condense_plus.rewriting.cutting import estimate_tokens
-from llama_index_condense_plus.rewriting.history import build_window
+from llama_index_condense_plus.rewriting.history import build_window, rounds, spoken, summary_kind
 from llama_index_condense_plus.settings.sections import HistorySettings
-from llama_index_condense_plus.types import Entity
+from llama_index_condense_plus.types import Entity, WindowMessage
 
 ROUNDS = [pair for n in range(6) for pair in (("user", f"question {n}"), ("assistant", f"answer {n}"))]
 
@@ -68,7 +70,8 @@ def test_build_window_is_false_without_words() -> None:
 
 
 def test_build_window_puts_the_summary_on_top() -> None:
-    window = build_window([("system", "They spoke about tea."), ("user", "hi")], HistorySettings())
+    history = [("system", "They spoke about tea."), ("user", "hi")]
+    window = build_window(history, HistorySettings(), summary="first_system")
     assert window.summary == "They spoke about tea."
     assert window.text.splitlines()[0] == "Summary so far: They spoke about tea."
 
@@ -154,7 +157,7 @@ def test_build_window_shows_nothing_where_nothing_fits() -> None:
 
 def test_build_window_gives_the_summary_a_third_of_the_tokens() -> None:
     history = [("system", "s" * 90), ("user", "a" * 50), ("user", "b" * 30)]
-    window = build_window(history, HistorySettings(max_tokens=60), count_tokens=tokens)
+    window = build_window(history, HistorySettings(max_tokens=60), count_tokens=tokens, summary="first_system")
     top, *lines = window.text.splitlines()
     assert len(top.removeprefix("Summary so far: ")) == 20
     assert window.summary == "s" * 90
@@ -174,13 +177,95 @@ def test_build_window_counts_messages_of_earlier_topics() -> None:
     assert build_window(ROUNDS, HistorySettings(), topic_start=-3).n_before_topic == 0
 
 
-def test_build_window_labels_in_the_script_of_anything_shown() -> None:
-    assert (
-        build_window([("system", "谈过茶。"), ("user", "hi")], HistorySettings()).text == "此前摘要：谈过茶。\n用户：hi"
-    )
+def test_build_window_labels_in_the_language_of_what_is_shown() -> None:
+    told = build_window([("system", "谈过茶。"), ("user", "hi")], HistorySettings(), summary="first_system")
+    assert told.text == "此前摘要：谈过茶。\n用户：hi"
     assert build_window([("user", "hi"), ("assistant", "你好")], HistorySettings()).text == "用户：hi\n助手：你好"
 
 
 def test_build_window_indents_what_looks_like_a_turn_and_leaves_other_lines() -> None:
     window = build_window([("user", "a\n  system: b\nc: d")], HistorySettings())
     assert window.text == "User: a\n  system: b\nc: d"
+
+
+def words(*history: ChatMessage | tuple[str, str | None]) -> list[str]:
+    return [message.full_text for message in spoken(history)[0] if message]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ChatMessage(role=MessageRole.ASSISTANT, content=None),
+        ("assistant", "None"),
+        ("assistant", "Empty Response"),
+        ("assistant", "  \n "),
+        ChatMessage(role=MessageRole.TOOL, content='{"rows": 3}'),
+        ChatMessage(role=MessageRole.FUNCTION, content="42"),
+        ChatMessage(role=MessageRole.ASSISTANT, content="", additional_kwargs={"tool_calls": [{"id": "1"}]}),
+        ChatMessage(role="user", blocks=[ImageBlock(url="http://example.org/a.png")]),
+        ("assistant", "<think>only thoughts"),
+        ("user", 3),
+    ],
+)
+def test_spoken_leaves_out_what_was_never_said(message: ChatMessage | tuple[str, str | None]) -> None:
+    assert words(message) == []
+
+
+def test_spoken_keeps_positions_and_the_text_beside_an_image() -> None:
+    image = ImageBlock(url="http://example.org/a.png")
+    shown = ChatMessage(role="user", blocks=[TextBlock(text="what is this?"), image])
+    messages, _ = spoken([shown, ("tool", "b"), ("model", "c")])
+    assert [m and (m.role, m.full_text) for m in messages] == [("user", "what is this?"), None, ("assistant", "c")]
+
+
+@pytest.mark.parametrize(
+    ("role", "raw", "clean"),
+    [
+        ("assistant", "<think>hm\nhm</think>Paris.", "Paris."),
+        ("assistant", "Paris [1] is big[2, 3].", "Paris is big."),
+        ("assistant", "Paris[^1] [citation: 2] <sup>[3]</sup>!", "Paris!"),
+        ("assistant", "巴黎很大【4†source】[来源：3]。", "巴黎很大。"),
+        ("assistant", "use `a[1]` here[1]", "use `a[1]` here"),
+        ("assistant", "see [1](http://example.org)", "see [1](http://example.org)"),
+        ("assistant", "![a chart](data:image/png;base64,AAAA) shows it", "a chart shows it"),
+        ("assistant", "a\u200bb\x00c\r\n\r\n\r\nd", "abc\nd"),
+        ("assistant", "None of them.", "None of them."),
+        ("user", "what is x[1]?", "what is x[1]?"),
+        ("user", "none", "none"),
+        ("user", "![a](data:x)b ![c](", "ab ![c]("),
+        ("user", "<memory>tea</memory>", "<memory>tea</memory>"),  # typed by the user, no memory's
+    ],
+)
+def test_spoken_reads_every_kind_of_message(role: str, raw: str, clean: str) -> None:
+    assert words((role, raw)) == [clean]
+
+
+@pytest.mark.parametrize("text", ["You are a clerk.", "They spoke of tea.", "<memory>tea</memory>"])
+@pytest.mark.parametrize("kind", ["none", "first_system", "blocks"])
+def test_no_system_message_but_a_memorys_summary_is_read(text: str, kind: str) -> None:
+    messages, summary = spoken([("user", "hi"), ("system", text)], kind)  # type: ignore[arg-type]
+    assert [m and m.full_text for m in messages] == ["hi", None]
+    assert summary == ("tea" if kind == "blocks" and text.startswith("<memory>") else "")
+
+
+@pytest.mark.parametrize("role", ["system", "user"])
+def test_spoken_takes_a_memory_block_out_of_any_message(role: str) -> None:
+    raw = "<memory>\n<facts>\n  likes tea\n</facts>\n</memory>\nYou are kind."
+    messages, summary = spoken([(role, raw), (role, "<memory>likes tea</memory>")], "blocks")
+    assert summary == "likes tea"
+    assert [m.full_text for m in messages if m] == ([] if role == "system" else ["You are kind."])
+
+
+def test_summary_kind_follows_the_memory() -> None:
+    blocks = Memory.from_defaults(memory_blocks=[StaticMemoryBlock(static_content="x")])
+    assert summary_kind(ChatSummaryMemoryBuffer.from_defaults(token_limit=100)) == "first_system"
+    assert [summary_kind(memory) for memory in (blocks, Memory.from_defaults())] == ["blocks", "none"]
+    assert summary_kind(ChatMemoryBuffer.from_defaults()) == "none"
+
+
+def test_rounds_begin_at_user_messages() -> None:
+    said = [
+        WindowMessage(role, text, "")
+        for role, text in (("assistant", "0"), ("user", "1"), ("assistant", "2"), ("user", "3"))
+    ]
+    assert [[m.full_text for m in group] for group in rounds(said)] == [["0"], ["1", "2"], ["3"]]

@@ -1,9 +1,10 @@
-"""The rewriters of the chain that ask a model or join turns, and the chain's construction."""
+"""The rewriters that ask a model or join turns, and the chain's construction."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
@@ -13,17 +14,31 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.prompts.base import BasePromptTemplate, PromptTemplate
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.operations import Flow, Predict, Race, Rewritten
+from llama_index_condense_plus.operations import Flow, Predict, Race, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import Rewriter
-from llama_index_condense_plus.rewriting.prompts import Clock, StandaloneQuestion, build_prompt, prompt_hash, read_shots
+from llama_index_condense_plus.rewriting.history import render
+from llama_index_condense_plus.rewriting.prompt import (
+    Clock,
+    StandaloneQuestion,
+    build_prompt,
+    fitting,
+    prompt_hash,
+    read_shots,
+    shipped_shots,
+)
 from llama_index_condense_plus.rewriting.rules import RuleRewriter
 from llama_index_condense_plus.settings.sections import RewriteSettings
 from llama_index_condense_plus.types import RewriteRequest
 
 CHAT_HISTORY = "chat_history"
 """Key of ``RewriteRequest.extra`` under which the engine passes the raw chat messages."""
+CONTEXT_WINDOW = "context_window"
+"""Key of ``RewriteRequest.extra`` under which the engine passes how many tokens its model takes."""
 END_OF_CHAIN = "original"
 """Name in ``rewrite.chain`` that stands for the user's own words."""
+JOINED_MESSAGES = 6
+JOINED_CHARS = 480
+"""What ``concat`` puts before the question: the last messages, within the length of a query."""
 
 
 class LLMRewriter:
@@ -52,21 +67,32 @@ class LLMRewriter:
         self._shots = read_shots(self.settings.shots_file) if self.settings.shots_file else None
         self._clock = clock
 
+    @property
+    def shown_shots(self) -> tuple[str, ...]:
+        """The words of the examples that the prompt shows: a small model copies them."""
+        shots = shipped_shots() if self._shots is None else self._shots
+        said = (text for s in shots for text in (s.question, s.rewrite, *(words for _, words in s.history)))
+        return tuple(said) if self.prompt is None else ()
+
     def predict(self, request: RewriteRequest) -> Predict:
         """Return the call that ``rewrite`` makes."""
-        options = {"temperature": self.settings.temperature, "max_tokens": self.settings.max_tokens}
+        settings = self.settings
+        options = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
+        limit = self.llm.metadata.context_window if self.llm else request.extra.get(CONTEXT_WINDOW)
         if self.prompt is not None:
+            static = str(self.prompt.get_template())
+            history, message = fitting(request, static, settings.max_tokens, limit)
             return Predict(
                 prompt=self.prompt,
-                prompt_args={"chat_history": request.window.text, "question": request.message},
+                prompt_args={"chat_history": history, "question": message},
                 options=options,
                 timeout_s=request.timeout_s,
                 llm=self.llm,
             )
         return Predict(
-            messages=build_prompt(request, self.settings, shots=self._shots, clock=self._clock),
+            messages=build_prompt(request, settings, shots=self._shots, clock=self._clock, context_window=limit),
             options=options,
-            output_cls=StandaloneQuestion if self.settings.output == "structured" else None,
+            output_cls=StandaloneQuestion if settings.output == "structured" else None,
             timeout_s=request.timeout_s,
             llm=self.llm,
         )
@@ -103,6 +129,7 @@ class RacingRewriter:
         if len(llms) < 2:  # noqa: PLR2004
             raise ConfigurationError("RacingRewriter needs at least two models; for one there is LLMRewriter.")
         self._runners = [LLMRewriter(settings, llm=llm, prompt=prompt, clock=clock) for llm in llms]
+        self.shown_shots = self._runners[0].shown_shots
 
     def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:
         """Ask all models."""
@@ -138,14 +165,18 @@ class StockRewriter:
 
 
 class ConcatRewriter:
-    """Puts the last round in front of the question: crude, but it needs no model and loses nothing."""
+    """Puts the last six messages, labelled, in front of the question: crude, but it needs no model."""
 
     name = "concat"
 
-    def rewrite(self, request: RewriteRequest) -> str | None:
-        """Return the last round and the question on one line; None without history."""
-        said = [m.text or m.full_text[:200] for m in request.window.all_messages[-2:]]
-        return " ".join(" ".join([*said, request.message]).split()) if said else None
+    def rewrite(self, request: RewriteRequest) -> RuleOutcome | None:
+        """Return the messages and the question on one line; None without history."""
+        said = request.window.all_messages[-JOINED_MESSAGES:]
+        if not said:
+            return None
+        each = max(0, JOINED_CHARS - len(request.message)) // len(said)
+        shown = [replace(message, text=message.full_text[:each]) for message in said]
+        return RuleOutcome(" ".join(f"{render([shown])}\n{request.message}".split()))
 
 
 def as_template(prompt: BasePromptTemplate | str) -> BasePromptTemplate:

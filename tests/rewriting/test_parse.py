@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama_index_condense_plus.rewriting.parser import parse_rewrite
+from llama_index_condense_plus.rewriting.parse import parse_rewrite
 from tests.rewriting.parser_cases import ASK_EN, ASK_ZH, CHINESE, EN, ENGLISH
 
 
@@ -45,46 +45,6 @@ def test_parse_rewrite_returns_one_line_or_a_problem(raw: str) -> None:
 @given(st.dictionaries(st.sampled_from(["score", "other", "language"]), st.integers() | st.none() | st.booleans()))
 def test_parse_rewrite_never_searches_json_without_a_question(value: dict[str, int | bool | None]) -> None:
     assert parse_rewrite(json.dumps(value), ASK_EN).text is None
-
-
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
-        ("<think>a</think><think>b</think>What is it?", "What is it?"),
-        ("What is it?<think>because</think>", "What is it?"),
-        ("because</think>What is it?", "What is it?"),
-        ("<think>never closed. What is it?", None),
-        ('"What is it', "What is it"),
-        ('What is it?"', "What is it?"),
-        ('say "hi" to it?', 'say "hi" to it?'),
-        ("“What is it?”", "What is it?"),
-        ("«What is it?»", "What is it?"),
-        ("1. What is it?\n2. Who is it?", "What is it?"),
-        ("Sure, here is it:\nWhat is it?", "What is it?"),
-        ("Question: Rewritten question: What is it?", "What is it?"),
-        ("Original question: and it?\nRewritten question: What is it?", "What is it?"),
-        ("Rewritten question:\n\nWhat is it?", "What is it?"),
-        ("What is it?\nUser: and more?\nAssistant: no", "What is it?"),
-        ("What is it?\nExplanation: it replaces the pronoun", "What is it?"),
-        ("What is it? (I replaced the pronoun)", "What is it?"),
-        ("**What is it?**", "What is it?"),
-        ("```\nWhat is it?\n```", "What is it?"),
-        ('```json\n{"query": "What is it?"}\n```', "What is it?"),
-        ('{"rewrittenQuestion": "What is it?", "score": 1}', "What is it?"),
-        ('{"result": {"query": ["What is it?"]}}', "What is it?"),
-        ('{"a": {"b": {"c": {"d": {"e": {"f": {"g": {"query": "deep"}}}}}}}}', "deep"),
-        ('{"query": "What is it?"', "What is it?"),
-        ('{"query": "What is', None),
-        ('["What is it?", "Who?"]', "What is it?"),
-        ('"What is it?"', "What is it?"),
-        ("{'query': 'What is it?'}", "What is it?"),
-        ("\ufeffWhat\r\nis it?", "is it?"),
-        ("...", None),
-        ("", None),
-    ],
-)
-def test_parse_rewrite_reads_the_ways_in_which_models_answer(raw: str, text: str | None) -> None:
-    assert parse_rewrite(raw, "and it?").text == text
 
 
 @pytest.mark.parametrize(
@@ -167,8 +127,6 @@ def test_parse_rewrite_takes_off_what_stands_around_the_question(raw: str, text:
         ('{"text": "no", "query": "a?",}', "a?"),
         ('{"output": {"text": "a?"}}', "a?"),
         ('{"x": [{"y": {"query": "a?"}}]}', "a?"),
-        ('{"x": 1} {"query": "a?"}', None),
-        ('see {"x": 1} and {"query": "a?"}', "a?"),
         ('see [1] [2] [3] [4] [5] {"query": "a?"}', "a?"),
         ('["", null, 1, "a?", "b?"]', "a?"),
         ('["", null, 1, 2, "a?"]', None),
@@ -177,11 +135,10 @@ def test_parse_rewrite_takes_off_what_stands_around_the_question(raw: str, text:
         ('{"search-query": "a?"}', "a?"),
         ('{"finalQuestion": "a?"}', "a?"),
         ('{query: "a?"', "a?"),
+        ('{"query": "What is', None),
         ("{'query': 'it\\'s?'}", "it's?"),
         ('{"query": "say \\"a\\" b?", }', 'say "a" b?'),
         ('{"query": "a\\nb",}', "a b"),
-        ('{"query": "a?", "query": "b?",}', "a?"),
-        ('{"query": "", "text": "a?",}', None),
         ('text {"text": "a?",} more', "a?"),
         ('"a \\"b\\"?"', 'a "b"?'),
         ('"a?" and "b?"', '"a?" and "b?"'),

@@ -5,8 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from llama_index_condense_plus.lexicons.text import Token, has_han, simplify, tokenize
+from llama_index_condense_plus.languages import Token, pack_of
+from llama_index_condense_plus.languages.text import MAX_CHARS, has_han, simplify
 from llama_index_condense_plus.types import Edit
+
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+_NOUNS = frozenset({"person", "place", "organisation", "name", "noun", "code", "word"})
+_JOINTS = "-_/.'’"
 
 
 def fold_in_place(text: str) -> str:
@@ -20,9 +25,6 @@ def fold_in_place(text: str) -> str:
     return simplify(lowered).translate(_WIDE)
 
 
-_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
-
-
 class AliasTable:
     """Replaces aliases by canonical names: longest match first, whole words only, one pass.
 
@@ -30,8 +32,8 @@ class AliasTable:
         aliases: alias → canonical name; letter case, width and Chinese script of an alias do not matter.
 
     Example:
-        >>> AliasTable({"小蓝": "GTE-3000"}).apply("小蓝多少钱")[0]
-        'GTE-3000多少钱'
+        >>> AliasTable({"the blue one": "GTE-3000"}).apply("price of the blue one")[0]
+        'price of GTE-3000'
     """
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
@@ -42,9 +44,7 @@ class AliasTable:
 
     def apply(self, text: str) -> tuple[str, tuple[Edit, ...]]:
         """Return the text with aliases expanded, and one edit for each kind of replacement made."""
-        if not self._names:
-            return text, ()
-        folded = fold_in_place(text)
+        folded = fold_in_place(text) if self._names else ""
         pieces: list[str] = []
         edits: dict[tuple[str, str], Edit] = {}
         done = at = 0
@@ -64,7 +64,7 @@ class AliasTable:
 
     def _match(self, text: str, folded: str, at: int) -> str | None:
         for alias in self._by_first.get(folded[at], ()):
-            if folded.startswith(alias, at) and _whole_word(text, at, at + len(alias)):
+            if folded.startswith(alias, at) and _is_whole_word(text, at, at + len(alias)):
                 return alias
         return None
 
@@ -79,27 +79,20 @@ def _stands_in(folded: str, start: int, name: str, alias: str) -> bool:
     return False
 
 
-def _whole_word(text: str, start: int, end: int) -> bool:
+def _is_whole_word(text: str, start: int, end: int) -> bool:
     """Return True if no word of the text reaches over the beginning or the end of the match."""
     if not has_han(text[start:end]):
-        return not (_joined(text, start) or _joined(text, end))
-    tokens = tokenize(text) if len(text) < _SEGMENTED else ()
-    if not tokens:
-        return True
+        return not (_is_joined(text, start) or _is_joined(text, end))
+    tokens = pack_of(text).tokenize(text) if len(text) < MAX_CHARS else ()  # a longer text would be clipped
     starts = [token.start for token in tokens]
-    return not any(_inside(tokens[i - 1], edge) for edge in (start, end) if (i := bisect_left(starts, edge)) > 0)
+    return not any(_is_inside(tokens[i - 1], edge) for edge in (start, end) if (i := bisect_left(starts, edge)) > 0)
 
 
-_SEGMENTED = 20_000
-"""Longer texts are not segmented, for the tokeniser would clip them."""
-_NAME_TAGS = ("nr", "ns", "nt", "nz", "n", "i", "l", "eng")
+def _is_inside(token: Token, edge: int) -> bool:
+    return token.start < edge < token.end and token.kind in _NOUNS
 
 
-def _inside(token: Token, edge: int) -> bool:
-    return token.start < edge < token.start + len(token.text) and token.pos in _NAME_TAGS
-
-
-def _joined(text: str, edge: int) -> bool:
+def _is_joined(text: str, edge: int) -> bool:
     """Return True if the characters on both sides of an edge belong to one Latin word or code."""
     if edge in (0, len(text)):
         return False
@@ -107,12 +100,9 @@ def _joined(text: str, edge: int) -> bool:
     if left in _JOINTS or right in _JOINTS:
         beyond = edge + 1 if right in _JOINTS else edge - 2
         other = text[beyond] if 0 <= beyond < len(text) else " "
-        return _latin(other) and _latin(left if right in _JOINTS else right)
-    return _latin(left) and _latin(right)
+        return _is_latin(other) and _is_latin(left if right in _JOINTS else right)
+    return _is_latin(left) and _is_latin(right)
 
 
-_JOINTS = "-_/.'’"
-
-
-def _latin(char: str) -> bool:
+def _is_latin(char: str) -> bool:
     return char.isalnum() and not has_han(char)

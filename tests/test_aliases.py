@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llama_index_condense_plus.rewriting.aliases import AliasTable, fold_in_place
+from llama_index_condense_plus.aliases import AliasTable, fold_in_place
 
 TABLE = AliasTable(
     {"小蓝": "GTE-3000", "小蓝 Pro": "GTE-3000 Pro", "gw": "Orion Gateway", "GTE": "GTE-3000", "ＨＲ": "人力资源部"}
@@ -90,7 +90,7 @@ def test_apply_reads_texts_too_long_to_be_segmented() -> None:
         ({"gw": "G"}, "a b-gw or gw-b a", "a b-gw or gw-b a"),
         ({"gw": "G"}, "gw' .gw gw.", "G' .G G."),
         ({"Ｇ Ｗ": "G"}, "g w or g\u3000w", "G or G"),
-        ({"小蓝": " G "}, "小蓝GW 大小蓝 x小蓝x", "GGW 大G xGx"),
+        ({"小蓝": " G "}, "小蓝GW x小蓝x", "GGW xGx"),
         ({"北京": "G"}, "北京大学 在北京 北京市", "北京大学 在G 北京市"),
         ({"ab": "1", "abc": "2"}, "abc ab abcd", "2 1 abcd"),
         ({"小蓝": "G", " 小蓝 ": "H"}, "小蓝", "H"),

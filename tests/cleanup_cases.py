@@ -42,7 +42,10 @@ CLEANED_ZH = [
     ("我想知道年假有几天", "年假有几天"),
     ("打印机的价格，谢谢", "打印机的价格"),
     ("打印机的价格是多少？谢谢！", "打印机的价格是多少？"),
-    ("请问刚才提到的GTE-3000多少钱，谢谢！", "GTE-3000多少钱"),
+    ("请问刚才提到的GTE-3000多少钱，谢谢！", "GTE-3000多少钱！"),
+    ("刚刚A方案的价格是多少", "A方案的价格是多少"),
+    ("提到的A方案多少钱", "A方案多少钱"),
+    ("之前A方案的价格", "A方案的价格"),
     ("不好意思，打印机怎么联网", "打印机怎么联网"),
     ("ＧＴＥ－３０００多少钱？", "GTE-3000多少钱？"),
     ("GTE-3000　多少钱", "GTE-3000 多少钱"),
@@ -114,7 +117,8 @@ TRAPS_ZH = [
     "对话框怎么关闭",
     "电话说明书在哪里",
     "刚性需求是什么",
-    "方才能力评估",
+    "刚才那场比赛的比分是多少",
+    "你刚刚说的士多少钱",
 ]
 
 CLEANED_EN = [
@@ -125,6 +129,9 @@ CLEANED_EN = [
     ("What are the risks of the plan we discussed earlier?", "What are the risks of the plan?"),
     ("What are the risks of the plan we talked about?", "What are the risks of the plan?"),
     ("What is the aforementioned fee?", "What is the fee?"),
+    ("What does the previously mentioned Plan B cost?", "What does Plan B cost?"),
+    ("How heavy is the GTE-3000 you just mentioned?", "How heavy is the GTE-3000?"),
+    ("Is the lamp, which you mentioned, heavy?", "Is the lamp heavy?"),
     ("How long does the above-mentioned process take?", "How long does the process take?"),
     ("As you mentioned earlier, what is the fee?", "what is the fee?"),
     ("As mentioned above, what is the fee?", "what is the fee?"),

@@ -1,0 +1,277 @@
+"""From a model's raw output to the question in it: whatever cannot be parsed is never searched."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from llama_index_condense_plus.languages import registered_packs
+from llama_index_condense_plus.types import Edit
+
+MAX_PARSED_CHARS = 20_000
+"""What is left after the think text is parsed up to this size; a question is shorter."""
+KEYS = (
+    "rewritten_question", "rewritten_query", "rewritten", "rewrite", "standalone_question", "standalone_query",
+    "standalone", "search_query", "condensed_question", "reformulated_question", "final_question", "final_query",
+    "question", "query", "output", "text", "result",
+)  # fmt: skip
+"""Where JSON may hold the question, best first; a language adds its own (``question_key``)."""
+
+_SHOWN = 300
+_MAX_LINE = 4_000
+_MAX_PAUSES = 64
+_MAX_DEPTH = 8
+_THOUGHTS = "think|thinking|thought|reasoning|reflection|scratchpad|analysis"
+_OPEN = re.compile(rf"<\s*(?:{_THOUGHTS})\s*>|◁think▷|\[THINK\]|<\|begin_of_thought\|>", re.IGNORECASE)
+_CLOSE = re.compile(rf"<\s*/\s*(?:{_THOUGHTS})\s*>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>", re.IGNORECASE)
+_FINAL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE)
+_CHANNEL = "<|channel|>"
+_END_OF_TURN = re.compile(
+    r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id)\|>|</s>|<end_of_turn>|\[/INST\]", re.IGNORECASE
+)
+_START_OF_TURN = re.compile(
+    r"<\|(?:im_start|start_header_id)\|>\s*(?:assistant)?\s*(?:<\|end_header_id\|>)?|<start_of_turn>\s*(?:model)?|"
+    r"<s>|\[INST\]",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"(?:```|~~~)[ \t]*[\w+-]*[ \t]*\r?\n?(.*?)(?:```|~~~|\Z)", re.DOTALL)
+_TAGGED = re.compile(
+    r"<(rewritten_question|rewritten_query|rewritten|rewrite|standalone_question|standalone|question|query|output"
+    r"|answer|result)>(.*?)(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_LIKE_JSON = re.compile(r"\s*(?:\{\s*(?:[\"'“}]|\w+\s*:)|\[\s*(?:[\"{\]]))")
+_OBJECT = re.compile(r"\{\s*[\"'“]?[\w ]{1,40}[\"'”]?\s*[:：].*\}", re.DOTALL)
+_BULLET = re.compile(
+    r"\s*(?:[-*•·▪◦‣–—>#]+\s+|#{1,6}\s*|>\s*|[(（]?\d{1,2}[)）.、．:：]\s*(?!\d)|[①-⑨]\s*|[(（]?[a-cA-C][)）.]\s+)"
+)
+_ASKS = re.compile(r"[?？]\W*$")
+_PAUSE = re.compile(r"[?？。.!！]+[\"”’」]?\s*(?=\S)|\s*[(（\[【]\s*(?=\S)|\s+[-–—]+\s+")
+_PAIRS = dict(zip("\"'“‘「『`«„”【[(（<", "\"'”’」』`»“”】])）>", strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRewrite:
+    """What was found in a raw output."""
+
+    text: str | None
+    """The question on one line; None if there is nothing that can be trusted to be one."""
+    problem: str = ""
+    """Why ``text`` is None."""
+    edits: tuple[Edit, ...] = ()
+    """What was taken off, as one edit."""
+
+
+def parse_rewrite(raw: str, original: str) -> ParsedRewrite:
+    """Return the question in a model's output.
+
+    Takes off think text, chat-template marks, fences, JSON, tags, labels, bullets, quotes and explanations.
+    What the user wrote the same way (a quoted question, a leading label) stays. Linear in the output's size.
+
+    Args:
+        raw: the model's output, anything at all.
+        original: the user's words.
+    """
+    text, problem = _without_thinking(raw.replace("\r\n", "\n").replace("\ufeff", ""))
+    if not problem:
+        text, problem = _question(_unwrapped(text), original)
+    if problem:
+        return ParsedRewrite(None, problem)
+    edits = () if text == raw.strip() else (Edit("parser", raw.strip()[:_SHOWN], text),)
+    return ParsedRewrite(text, "", edits)
+
+
+def _without_thinking(raw: str) -> tuple[str, str]:
+    """Return what follows the think text, or the problem with it."""
+    text = raw
+    closes = list(_CLOSE.finditer(raw))
+    if closes:  # also a closing mark alone: some templates open the block in the prompt
+        text = raw[closes[-1].end() :]
+        opened = _OPEN.search(raw)
+        before = raw[: opened.start()] if opened else ""
+        if not text.strip() and before.strip():  # the question came first, the thoughts after it
+            text = before
+    finals = list(_FINAL.finditer(text))
+    if finals:
+        text = text[finals[-1].end() :]
+    if _OPEN.search(text) or (not finals and _CHANNEL in text.lower()):
+        return "", "unclosed think block"
+    return text[:MAX_PARSED_CHARS], "" if text.strip() else "empty"
+
+
+def _unwrapped(text: str) -> str:
+    """Return the text without chat-template marks, fences and tags."""
+    text = _START_OF_TURN.sub("", text.lstrip(), count=2)
+    if end := _END_OF_TURN.search(text):
+        text = text[: end.start()] if text[: end.start()].strip() else text[end.end() :]
+    if (fence := _FENCE.search(text)) and fence.group(1).strip():
+        before = text[: fence.start()].strip()
+        is_after = _ASKS.search(before) and not _match("label_original", before)
+        text = before if is_after else fence.group(1)
+    if tagged := _TAGGED.search(text):
+        text = tagged.group(2)
+    return text.strip().strip("`").strip()
+
+
+def _question(text: str, original: str) -> tuple[str, str]:
+    if not text:
+        return "", "empty"
+    found, is_json = _json_question(text)
+    if is_json and found is None:
+        return "", "broken or foreign JSON"
+    line = _one_line(_pick(text if found is None else found, original)[:_MAX_LINE], original)
+    if _match("unchanged", line):
+        line = " ".join(original.split())
+    if not line or _match("nothing", line) or not any(map(str.isalnum, line)):
+        return "", "no question in the output"
+    return line, ""
+
+
+def _json_question(text: str) -> tuple[str | None, bool]:
+    """Return the question in a JSON output, and whether the output is meant as JSON."""
+    is_json = _LIKE_JSON.match(text) is not None
+    if text.startswith('"'):
+        try:
+            return str(json.loads(text, strict=False)), True
+        except ValueError:
+            return None, False
+    found = _OBJECT.search(text)
+    if not is_json and found is None:
+        return None, False
+    if is_json and found is None and not text.rstrip().endswith(("}", "]", '"', "'")):
+        return None, True  # cut off
+    import json_repair  # noqa: PLC0415 - only for output that is JSON
+
+    try:
+        value = json_repair.repair_json(text if is_json else found.group() if found else "", return_objects=True)
+    except (ValueError, RecursionError):
+        return None, is_json
+    question = _find(value, 0) if is_json or isinstance(value, dict) else None
+    return question, is_json or question is not None
+
+
+def _find(value: Any, depth: int) -> str | None:
+    """Return the question in a decoded value: the best key first, then inside, then a list's first."""
+    if depth > _MAX_DEPTH:
+        return None
+    if isinstance(value, str):
+        return " ".join(value.split()) or None
+    inside: Iterable[Any] = value[:4] if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        keyed = {_snake(str(key)): inner for key, inner in value.items()}
+        nested = (inner for inner in value.values() if not isinstance(inner, str))
+        inside = (*(keyed[key] for key in _keys() if key in keyed), *nested)
+    return next((found for inner in inside if (found := _find(inner, depth + 1)) is not None), None)
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"[\s-]+|(?<=[a-z])(?=[A-Z])", "_", key.strip()).lower()
+
+
+def _keys() -> list[str]:
+    return [*KEYS, *(key for pack in registered_packs().values() for key in pack.words("question_key"))]
+
+
+def _pick(text: str, original: str) -> str:
+    """Return the line that holds the question: after a label, else the first that asks, else the first."""
+    lines = [line.strip() for line in text.split("\n")]
+    labelled = ""
+    candidates: list[str] = []
+    for number, line in enumerate(lines):
+        bare = _bare(line, original)
+        if not bare:
+            continue
+        if number and candidates and _role(line):
+            break  # the model goes on with the conversation
+        if _match("label_original", bare):
+            continue
+        if label := _label(bare, original):
+            after = (_bare(later, original) for later in (bare[len(label) :], *lines[number + 1 :]))
+            labelled = labelled or next(filter(None, after), "")
+            continue
+        if candidates and _match("explains", bare):
+            break
+        candidates.append(bare)
+    if not candidates or (labelled and not _label(labelled, original)):
+        return labelled
+    spoken = [line for line in candidates if not _match("preamble", line)] or candidates
+    return next((line for line in spoken if _ASKS.search(line)), spoken[0])
+
+
+def _bare(line: str, original: str) -> str:
+    """Return a line without bullets, role and emphasis."""
+    line = line.strip()
+    for found_in in (_BULLET.match, _role, _BULLET.match):
+        found = found_in(line)
+        if found and not original.lstrip().startswith(found.group().strip()):
+            line = line[found.end() :]
+    return _without_emphasis(line)
+
+
+def _without_emphasis(line: str) -> str:
+    for mark in ("**", "__", "*"):
+        if line.count(mark) in (1, 2) and (line.startswith(mark) or line.endswith(mark)):
+            line = line.replace(mark, "")
+    return line.strip()
+
+
+def _label(line: str, original: str) -> str:
+    """Return the label that a line begins with, unless the user began so too."""
+    found = _match("label", line)
+    begins_so = found and original.strip().lower().startswith(found.group().strip().lower())
+    return found.group() if found and not begins_so else ""
+
+
+def _role(line: str) -> re.Match[str] | None:
+    names = {pack.phrase(who) for pack in registered_packs().values() for who in ("user", "assistant")}
+    names |= {"human", "system", "ai", "bot", "q"}
+    return re.match(rf"\s*(?:{'|'.join(map(re.escape, sorted(names)))})\s*\d?\s*[:：.]\s*", line, re.IGNORECASE)
+
+
+def _match(name: str, line: str) -> re.Match[str] | None:
+    """Return the match of a pattern of any language: models label in their own."""
+    patterns = dict.fromkeys(pack.pattern(name) for pack in registered_packs().values())
+    return next((found for pattern in patterns if (found := pattern.match(line))), None)
+
+
+def _one_line(line: str, original: str) -> str:
+    for _ in range(3):
+        before = line
+        line = line[len(_label(line, original)) :]
+        line = _without_emphasis(_unquoted(line.strip(), original))
+        line = _without_explanation(line)
+        if line == before:
+            break
+    return " ".join(line.split())
+
+
+def _unquoted(line: str, original: str) -> str:
+    """Return the line without quotes around all of it."""
+    while len(line) > 1 and _PAIRS.get(line[0]) and not original.strip().startswith(line[0]):
+        opening, closing = line[0], _PAIRS[line[0]]
+        end = line.find(closing, 1)
+        if end == len(line) - 1:
+            line = line[1:-1].strip()
+        elif opening in '"“「' and end != -1 and _match("explains", line[end + 1 :]):
+            line = line[1:end].strip()
+        elif opening in '"“`' and end == -1:
+            line = line[1:].strip()  # a quote that was never closed
+        else:
+            break
+    if len(line) > 1 and line[-1] in '"”`' and line.count(line[-1]) == 1 and not ({"“", '"'} & set(line[:-1])):
+        line = line[:-1].strip()
+    return line
+
+
+def _without_explanation(line: str) -> str:
+    """Return a line without the explanation that follows its question."""
+    for mark in islice(_PAUSE.finditer(line), _MAX_PAUSES):
+        head = line[: mark.start()] + mark.group().rstrip(" (（[【-–—")
+        in_brackets = mark.group().strip()[:1] in tuple("(（[【")
+        if ("?" in head or "？" in head or in_brackets) and _match("explains", line[mark.end() :]):
+            return head.strip()
+    return line
