@@ -13,6 +13,9 @@ CERTAIN = 0.97
 """A 1.5B model returned thirteen shipped messages as they were: of the eleven that needed a rewrite the gate's estimate
 was higher than this for all but one, of the two that needed none it was lower."""
 
+CARRY = "rules"
+"""Name in ``rewrite.chain`` of the rewriter that carries the topic over without a model."""
+
 
 class TriggerReason(str, Enum):
     """Why a message is, or is not, rewritten."""

@@ -29,12 +29,11 @@ from llama_index_condense_plus.retrieval.fusion import fusion_method
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
 from llama_index_condense_plus.rewriting.cache import CircuitBreaker, InProcessRewriteCache, SingleFlight
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.rewriting.guards import build_guards
 from llama_index_condense_plus.rewriting.llm import build_rewriters
-from llama_index_condense_plus.rewriting.review import Reviewer
 from llama_index_condense_plus.rewriting.rules import RuleRewriter
 from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.turn.operations import Call
 from llama_index_condense_plus.types import RewriteRequest
 
@@ -183,7 +182,7 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
         extractor=components.entity_extractor or DefaultEntityExtractor(),
         rewriters=rewriters,
         carry=next((one for one in rewriters if isinstance(one, RuleRewriter)), RuleRewriter()),
-        reviewer=Reviewer(settings, guards=(*build_guards(settings), *components.guards)),
+        reviewer=Reviewer(settings, components.guards),
         planner=components.planner or DefaultQueryPlanner(settings.retrieval),
         cache=cache if settings.cache.enabled else None,
         flights=SingleFlight(),

@@ -186,15 +186,13 @@ class Finder:
             plan = self.pipeline.planner.plan(result, window)
             expanding = expand(plan, result, window, self.pipeline.settings)
             expanded: QueryPlan = yield from delegate(expanding, self._perform)
-            return self._with_aliases(expanded)
+            return self._with_own_words(expanded)
         except Exception as error:  # noqa: BLE001 - one query is better than none
             self.warnings.append(f"planning failed: {type(error).__name__}")
             return QueryPlan((PlannedQuery(result.query, QueryRole.REWRITTEN),), reason="planning failed")
 
-    def _with_aliases(self, plan: QueryPlan) -> QueryPlan:
-        """Expand the aliases of the user's own words, as the retrieval that already runs has them."""
-        if not self.pipeline.settings.aliases:
-            return plan
+    def _with_own_words(self, plan: QueryPlan) -> QueryPlan:
+        """Search the user's own words as the retrieval that already runs does: aliases expanded, no whole paste."""
         own, original = QueryRole.ORIGINAL, self.pipeline.reviewer.original
         queries = [
             replace(query, text=original(query.text).query or query.text) if query.role is own else query

@@ -44,7 +44,7 @@ from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.query import Finder, Found, checked_history, checked_message
 from llama_index_condense_plus.turn.responses import CondensePlusChatResponse, CondensePlusStreamingResponse, Deliver
 from llama_index_condense_plus.turn.search import TurnSearch
-from llama_index_condense_plus.types import QueryPlan, TriggerReason
+from llama_index_condense_plus.types import CARRY, PlannedQuery, QueryPlan, QueryRole, TriggerReason
 
 LONG_SHARE = 0.5
 """A prompt that takes more of the context window than this, without documents, is why core refused it."""
@@ -188,7 +188,8 @@ class Turn:
             )
         elif len(found.plan.queries) > 1:
             found.warnings.append("plan_collapsed: the query engine has no retriever, one query was searched")
-            found.plan = QueryPlan(found.plan.queries[:1], reason=found.plan.reason)
+            found.plan = QueryPlan((self._only_query(found),), reason=found.plan.reason)
+            query = found.plan.search_query
         try:
             response = yield Answer(engine, search.bundle if search else query, timeout_s=settings.answer.timeout_s)
         except (TimeoutError, asyncio.TimeoutError) as error:
@@ -206,6 +207,15 @@ class Turn:
         found.timings["answer"] = clock() - began
         trace = self._trace(found, search, asked, nodes)
         return response, self._source(query, response), trace
+
+    @staticmethod
+    def _only_query(found: Found) -> PlannedQuery:
+        """Return what to search where one query is all there is: the lead, or a doubted query of the user's own words.
+
+        What was carried over without a model holds nothing but words of the conversation.
+        """
+        made = found.result.rewriter == CARRY
+        return next((q for q in found.plan.queries if made and q.role is QueryRole.REWRITTEN), found.plan.queries[0])
 
     def _refuse_what_is_too_long(self, asked: str, found: Found, error: ValueError) -> None:
         """Say clearly what core says in its own terms: the prompt is beyond the model's context window."""
