@@ -55,7 +55,7 @@ def user(engine: Any, llm: ScriptedLLM, thing: str, **options: Any) -> CondenseP
                 ChatMessage(role=MessageRole.ASSISTANT, content=f"The {thing} is a printer."),
             ],
         ),
-        settings=CondensePlusSettings(answer={"mode": "rewritten"}, **options),
+        settings=CondensePlusSettings(answer={"mode": "rewritten"}, history={"max_rounds": 60}, **options),
     )
 
 

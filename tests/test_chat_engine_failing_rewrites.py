@@ -13,6 +13,7 @@ from llama_index_condense_plus import (
     RewriteRequest,
     RewriteStatus,
 )
+from llama_index_condense_plus.types import Trust
 from tests.conftest import PRICE
 from tests.fakes import Clock, ScriptedLLM
 from tests.modes import Mode, said
@@ -89,7 +90,8 @@ def test_rewrite_chain_concat_puts_recent_turns_before_the_question(
 ) -> None:
     llm.rewrite = RateLimitError("429")
     reply = mode.ask(make_engine(rewrite={"chain": ["llm", "concat"]}), "and its price?")
-    assert reply.query == "Tell me about the GTE-3000 The GTE-3000 is a printer. and its price?"
+    (joined,) = [query.text for query in reply.response.trace.plan.queries if query.text != "and its price?"]
+    assert joined == "User: Tell me about the GTE-3000 Assistant: The GTE-3000 is a printer. and its price?"
     assert reply.response.trace.rewrite.rewriter == "concat"
 
 

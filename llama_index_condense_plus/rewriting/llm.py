@@ -33,7 +33,7 @@ from llama_index_condense_plus.types import RewriteRequest
 CHAT_HISTORY = "chat_history"
 """Key of ``RewriteRequest.extra`` under which the engine passes the raw chat messages."""
 CONTEXT_WINDOW = "context_window"
-"""Key of ``RewriteRequest.extra`` under which the engine passes how many tokens its model takes."""
+"""Key of ``RewriteRequest.extra`` under which the engine passes what tells how many tokens its model takes."""
 END_OF_CHAIN = "original"
 """Name in ``rewrite.chain`` that stands for the user's own words."""
 JOINED_MESSAGES = 6
@@ -78,7 +78,8 @@ class LLMRewriter:
         """Return the call that ``rewrite`` makes."""
         settings = self.settings
         options = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
-        limit = self.llm.metadata.context_window if self.llm else request.extra.get(CONTEXT_WINDOW)
+        default: Callable[[], int | None] = request.extra.get(CONTEXT_WINDOW, lambda: None)
+        limit = self.llm.metadata.context_window if self.llm else default()
         if self.prompt is not None:
             static = str(self.prompt.get_template())
             history, message = fitting(request, static, settings.max_tokens, limit)

@@ -169,7 +169,7 @@ class Finder:
         self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
         extra = {
             CHAT_HISTORY: list(history),
-            CONTEXT_WINDOW: pipeline.condense_llm().metadata.context_window,
+            CONTEXT_WINDOW: lambda: pipeline.condense_llm().metadata.context_window,
             "tenant": self.options.tenant,
         }
         request = RewriteRequest(message, window, decision, extra=extra)
