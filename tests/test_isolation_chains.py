@@ -167,7 +167,8 @@ def draw(world: World, chance: random.Random) -> None:  # noqa: C901, PLR0915 - 
     retriever_at = chance.choice(["conversation", "options", "turn"])
     engine = base
     if place == "nested conversation":
-        engine = engine.for_conversation(ChatMemoryBuffer.from_defaults(), **at("nested conversation"))
+        between = Memory.from_defaults() if kind == "summed" else ChatMemoryBuffer.from_defaults()
+        engine = engine.for_conversation(between, **at("nested conversation"))
     world.memories.append(memory_of(world, tenant, kind))
     engine = engine.for_conversation(
         world.memories[-1], **at("conversation", **(through if retriever_at == "conversation" else {}))
