@@ -102,7 +102,7 @@ def _needs(name: str, row: dict[str, Any]) -> bool | None:
 
 
 def _conversation(name: str) -> str:
-    return re.split(r"(?<=\d)[-_](?=\d+(?:-\w+)?$)", name.split("<::>")[0])[0]
+    return re.split(r"(?<=\d)[-_](?=\d+(?:-\w+)?$)", name.split("<::>", maxsplit=1)[0])[0]
 
 
 def _window(row: dict[str, Any]) -> HistoryWindow:
@@ -290,7 +290,9 @@ def speed() -> None:
     rows, turns = [], [turn for turn in (*labelled("gecor"), *labelled("cast21"), *labelled("kdconv")) if turn.is_real]
     for language in ("en", "zh"):
         times = []
-        for number, turn in enumerate(random.Random(1).sample([t for t in turns if pack_of(t.message).code == language], 300)):  # noqa: S311, E501
+        for number, turn in enumerate(
+            random.Random(1).sample([t for t in turns if pack_of(t.message).code == language], 300)  # noqa: S311
+        ):
             text = f"{turn.message} {number}"
             _trigger().decide("warm", turn.window)
             start = time.process_time_ns()

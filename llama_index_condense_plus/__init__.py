@@ -10,6 +10,7 @@ from llama_index_condense_plus._version import __version__
 TYPE_CHECKING = False  # type checkers know the name; typing itself would take longer to import than all of this
 if TYPE_CHECKING:
     from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
+    from llama_index_condense_plus.cleanup import clean_query
     from llama_index_condense_plus.errors import (
         AnswerTimeoutError,
         CondensePlusError,
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
         MessageTooLongError,
         RetrievalFailedError,
     )
-    from llama_index_condense_plus.functions import clean_query, decide_rewrite, review_rewrite
-    from llama_index_condense_plus.lexicons.base import Lexicon, register_lexicon
+    from llama_index_condense_plus.gate.trigger import decide_rewrite
+    from llama_index_condense_plus.languages import LanguagePack, register_pack
     from llama_index_condense_plus.observability.events import (
         CondensePlusEvent,
         FusionEvent,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from llama_index_condense_plus.retrieval.fusion import FUSION_METHODS
     from llama_index_condense_plus.retrieval.retriever import PlanRetriever
     from llama_index_condense_plus.settings import CondensePlusSettings
+    from llama_index_condense_plus.trust.verdict import review_rewrite
     from llama_index_condense_plus.types import (
         Cue,
         Edit,
@@ -60,79 +62,32 @@ if TYPE_CHECKING:
         RewriteStatus,
         TriggerDecision,
         TriggerReason,
+        Trust,
         WindowMessage,
     )
 
 _HOMES = {
-    "chat_engine": ("CondensePlusChatEngine",),
-    "errors": (
-        "AnswerTimeoutError",
-        "CondensePlusError",
-        "ConfigurationError",
-        "ConversationBusyError",
-        "InvalidMessageError",
-        "MessageTooLongError",
-        "RetrievalFailedError",
-    ),
-    "functions": (
-        "clean_query",
-        "decide_rewrite",
-        "review_rewrite",
-    ),
-    "lexicons.base": (
-        "Lexicon",
-        "register_lexicon",
-    ),
-    "observability.events": (
-        "CondensePlusEvent",
-        "FusionEvent",
-        "QueryPlanEvent",
-        "RewriteEvent",
-        "TriggerDecisionEvent",
-        "TurnEvent",
-        "TurnProgressEvent",
-    ),
-    "observability.trace": ("CondenseTrace",),
-    "operations": (
-        "Flow",
-        "Predict",
-        "Prediction",
-        "Race",
-        "RuleOutcome",
-    ),
-    "protocols": (
-        "EntityExtractor",
-        "FusionFunction",
-        "Guard",
-        "QueryPlanner",
-        "RewriteCache",
-        "Rewriter",
-        "Trigger",
-    ),
-    "retrieval.fusion": ("FUSION_METHODS",),
-    "retrieval.retriever": ("PlanRetriever",),
-    "settings": ("CondensePlusSettings",),
-    "types": (
-        "Cue",
-        "Edit",
-        "Entity",
-        "GuardVerdict",
-        "HistoryWindow",
-        "PlannedQuery",
-        "QueryPlan",
-        "QueryRole",
-        "RankedList",
-        "RewriteAttempt",
-        "RewriteRequest",
-        "RewriteResult",
-        "RewriteStatus",
-        "TriggerDecision",
-        "TriggerReason",
-        "WindowMessage",
-    ),
+    "chat_engine": "CondensePlusChatEngine",
+    "cleanup": "clean_query",
+    "errors": "AnswerTimeoutError CondensePlusError ConfigurationError ConversationBusyError InvalidMessageError "
+    "MessageTooLongError RetrievalFailedError",
+    "gate.trigger": "decide_rewrite",
+    "languages": "LanguagePack register_pack",
+    "observability.events": "CondensePlusEvent FusionEvent QueryPlanEvent RewriteEvent TriggerDecisionEvent TurnEvent "
+    "TurnProgressEvent",
+    "observability.trace": "CondenseTrace",
+    "operations": "Flow Predict Prediction Race RuleOutcome",
+    "protocols": "EntityExtractor FusionFunction Guard QueryPlanner RewriteCache Rewriter Trigger",
+    "retrieval.fusion": "FUSION_METHODS",
+    "retrieval.retriever": "PlanRetriever",
+    "settings": "CondensePlusSettings",
+    "trust.verdict": "review_rewrite",
+    "types": "Cue Edit Entity GuardVerdict HistoryWindow PlannedQuery QueryPlan QueryRole RankedList "
+    "RewriteAttempt RewriteRequest RewriteResult RewriteStatus TriggerDecision TriggerReason Trust "
+    "WindowMessage",
 }
 """Module → the public names that it defines."""
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
@@ -148,57 +103,13 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "FUSION_METHODS",
-    "AnswerTimeoutError",
-    "CondensePlusChatEngine",
-    "CondensePlusError",
-    "CondensePlusEvent",
-    "CondensePlusSettings",
-    "CondenseTrace",
-    "ConfigurationError",
-    "ConversationBusyError",
-    "Cue",
-    "Edit",
-    "Entity",
-    "EntityExtractor",
-    "Flow",
-    "FusionEvent",
-    "FusionFunction",
-    "Guard",
-    "GuardVerdict",
-    "HistoryWindow",
-    "InvalidMessageError",
-    "Lexicon",
-    "MessageTooLongError",
-    "PlanRetriever",
-    "PlannedQuery",
-    "Predict",
-    "Prediction",
-    "QueryPlan",
-    "QueryPlanEvent",
-    "QueryPlanner",
-    "QueryRole",
-    "Race",
-    "RankedList",
-    "RetrievalFailedError",
-    "RewriteAttempt",
-    "RewriteCache",
-    "RewriteEvent",
-    "RewriteRequest",
-    "RewriteResult",
-    "RewriteStatus",
-    "Rewriter",
-    "RuleOutcome",
-    "Trigger",
-    "TriggerDecision",
-    "TriggerDecisionEvent",
-    "TriggerReason",
-    "TurnEvent",
-    "TurnProgressEvent",
-    "WindowMessage",
-    "__version__",
-    "clean_query",
-    "decide_rewrite",
-    "register_lexicon",
-    "review_rewrite",
-]
+    "FUSION_METHODS", "AnswerTimeoutError", "CondensePlusChatEngine", "CondensePlusError", "CondensePlusEvent",
+    "CondensePlusSettings", "CondenseTrace", "ConfigurationError", "ConversationBusyError", "Cue", "Edit", "Entity",
+    "EntityExtractor", "Flow", "FusionEvent", "FusionFunction", "Guard", "GuardVerdict", "HistoryWindow",
+    "InvalidMessageError", "LanguagePack", "MessageTooLongError", "PlanRetriever", "PlannedQuery", "Predict",
+    "Prediction", "QueryPlan", "QueryPlanEvent", "QueryPlanner", "QueryRole", "Race", "RankedList",
+    "RetrievalFailedError", "RewriteAttempt", "RewriteCache", "RewriteEvent", "RewriteRequest", "RewriteResult",
+    "RewriteStatus", "Rewriter", "RuleOutcome", "Trigger", "TriggerDecision", "TriggerDecisionEvent",
+    "TriggerReason", "Trust", "TurnEvent", "TurnProgressEvent", "WindowMessage", "__version__", "clean_query",
+    "decide_rewrite", "register_pack", "review_rewrite",
+]  # fmt: skip

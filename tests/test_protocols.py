@@ -14,7 +14,6 @@ from llama_index_condense_plus import (
     EntityExtractor,
     FusionEvent,
     FusionFunction,
-    Guard,
     GuardVerdict,
     PlannedQuery,
     QueryPlan,
@@ -32,12 +31,11 @@ from llama_index_condense_plus import (
     TurnEvent,
     TurnProgressEvent,
 )
+from llama_index_condense_plus.gate.trigger import build_trigger
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
 from llama_index_condense_plus.rewriting.cache import InProcessRewriteCache
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.rewriting.guards import build_guards
 from llama_index_condense_plus.rewriting.llm import ConcatRewriter
-from llama_index_condense_plus.rewriting.trigger import build_trigger
 from tests.conftest import PRICE
 from tests.modes import Mode
 
@@ -50,7 +48,6 @@ SETTINGS = CondensePlusSettings()
         (build_trigger(SETTINGS), Trigger),
         (DefaultEntityExtractor(), EntityExtractor),
         (ConcatRewriter(), Rewriter),
-        *((guard, Guard) for guard in build_guards(SETTINGS)),
         (DefaultQueryPlanner(), QueryPlanner),
         (InProcessRewriteCache(), RewriteCache),
     ],

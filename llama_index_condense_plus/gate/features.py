@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
 from llama_index_condense_plus.languages import WordPack, pack_of
 from llama_index_condense_plus.languages.base import Reference, Span, Token
-from llama_index_condense_plus.languages.text import clip, fold, rarity_classes, remembered, singular
+from llama_index_condense_plus.languages.text import aligned, clip, fold, rarity_classes, remembered, singular
 from llama_index_condense_plus.types import Cue, HistoryWindow
 
 READ_CHARS = 4_000
@@ -28,11 +27,9 @@ NOWHERE, EARLIER, LAST = 0, 1, 2
 FEATURES = {
     "rarest_new": "class of rarity, 1 to 7, of the rarest word of the asking clause that was not said before",
     "rarest_new_alone": "the same where the clause points at nothing",
-    "rarest_last_alone": "class of rarity of the rarest word said in the last message, where the clause points at nothing",
     "rarest": "class of rarity of the rarest word of the message",
     "new_names": "names and rare words of the clause that were not said before, at most 3",
     "new_words": "other words with content of the clause that were not said before, at most 5",
-    "new_subjects": "words of the clause, rare enough for a subject, that were not said before, at most 3",
     "said_last": "how rare the words are that the last message says too, summed up, at most 20",
     "person": "the clause names a person",
     "place": "the clause names a place",
@@ -40,13 +37,13 @@ FEATURES = {
     "number": "the message holds a number",
     "bracket": "the message holds a title or anything else in brackets",
     "phrase": "words of the longest phrase of the message that was said before, at most 4",
-    "length": "logarithm of the number of words of the clause",
     "reference": "the clause points at something",
     "bound_reference": "a name stands before the words that point, in the same message",
     "comparison": "the message compares",
     "opener": "the question opens like a follow-up",
     "bare_start": "the message begins with a word that has content",
     "reply": "the message asks nothing, and the assistant's last message asks",
+    "question": "the message asks",
     "only_users": "the history holds no answers",
 }
 """Name of a feature → what it measures."""
@@ -69,12 +66,7 @@ class Said(NamedTuple):
     """True if the history holds an answer."""
 
     def place_of(self, word: str, *, spaced: bool) -> int:
-        """Return where a folded content word was said before.
-
-        Args:
-            word: the word.
-            spaced: False for a language without spaces, whose words are cut differently in different sentences.
-        """
+        """Return where a folded content word was said; words without spaces are cut differently each time."""
         if word in self.last_words:
             return LAST
         if word in self.words:
@@ -156,13 +148,7 @@ def _folded(text: str) -> str:
 
 
 def read_message(text: str, pack: WordPack, said: Said) -> Reading:
-    """Return a message as the gate sees it.
-
-    Args:
-        text: the message, clipped.
-        pack: its language.
-        said: what was said before.
-    """
+    """Return a message, clipped, as the gate sees it."""
     tokens, clause = pack.tokenize(text), pack.asking_clause(text)
     spaced, ranks = bool(pack.joiner), rarity_classes(pack.code)
     words = []
@@ -188,15 +174,13 @@ def features(reading: Reading) -> dict[str, float]:
     signs = {cue.name for cue in reading.cues}
     spoken = [token for token in reading.tokens if token.kind != "mark"]
     alone = not reading.references
-    rarest_new, rarest_last = _rarest(new), _rarest([word for word in asked if word.place == LAST])
+    rarest_new = _rarest(new)
     found = {
         "rarest_new": rarest_new,
         "rarest_new_alone": rarest_new * alone,
-        "rarest_last_alone": rarest_last * alone,
         "rarest": _rarest(words),
         "new_names": min(3, sum(word.is_name for word in new)),
         "new_words": min(5, sum(not word.is_name for word in new)),
-        "new_subjects": min(3, sum(word.rarity >= RARE for word in new)),
         "said_last": min(20, sum(word.rarity for word in words if word.place == LAST)),
         "person": "person" in kinds,
         "place": "place" in kinds,
@@ -204,7 +188,6 @@ def features(reading: Reading) -> dict[str, float]:
         "number": any(word.token.kind == "number" for word in words),
         "bracket": any(unicodedata.category(token.text[0]) in ("Ps", "Pi") for token in reading.tokens),
         "phrase": _repeated(reading, spoken),
-        "length": math.log1p(sum(reading.clause.start <= token.start < reading.clause.end for token in spoken)),
         "reference": not alone,
         "bound_reference": reading.bound,
         "comparison": "comparison" in signs,
@@ -212,6 +195,7 @@ def features(reading: Reading) -> dict[str, float]:
         "bare_start": bool(spoken) and spoken[0].is_content,
         "reply": said.asks and not reading.asks,
         "only_users": not said.answered,
+        "question": reading.asks,
     }
     return {name: float(value) for name, value in found.items() if value}
 
@@ -221,13 +205,11 @@ def _rarest(words: list[Word] | tuple[Word, ...]) -> int:
 
 
 def _repeated(reading: Reading, spoken: list[Token]) -> int:
-    """Return how many words the longest phrase has that was said before; English ones have two at least."""
-    folded, said = fold(reading.text), reading.said
-    if len(folded) != len(reading.text):
-        folded = reading.text
-    longest = 0
+    """Return how many words the longest phrase has that was said before."""
+    folded, said = aligned(reading.text), reading.said
+    longest = int(any(word.place != NOWHERE for word in reading.words))
     for first, token in enumerate(spoken):
-        end = first + max(longest, int(reading.spaced))
+        end = first + longest
         while token.is_content and longest < LONGEST_PHRASE and end < len(spoken):
             phrase = folded[token.start : spoken[end].end]
             if phrase not in said.last and phrase not in said.text:

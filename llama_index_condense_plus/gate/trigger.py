@@ -6,11 +6,12 @@ from a list, a correction. Everything else is left to the mode: a linear model, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+
+from llama_index.core.base.llms.types import ChatMessage
 
 from llama_index_condense_plus.gate.features import (
     LAST,
@@ -26,6 +27,7 @@ from llama_index_condense_plus.languages import WordPack, detect_language, pack
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.linear import LinearModel
 from llama_index_condense_plus.protocols import Trigger
+from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import Cue, HistoryWindow, TriggerDecision, TriggerReason
 
@@ -35,6 +37,8 @@ MEMORY = 256
 """Decisions that are kept: an engine asks again when it explains or repeats a turn."""
 OPEN = frozenset({"person", "thing", "place", "time", "plural", "ordinal", "previous"})
 """Kinds of references that say nothing without what they point at."""
+CERTAIN = frozenset({"follow_up_hint", "pick", "correction"})
+"""Signs that leave no doubt."""
 WEAK = frozenset({"opener", "comparison", "other", "ordinal", "reply", "short", "ellipsis"})
 """Signs on which the rules fire."""
 REASONS = {
@@ -64,36 +68,29 @@ def build_trigger(settings: CondensePlusSettings) -> Trigger:
     Raises:
         ConfigurationError: ``trigger.weights_file`` cannot be read or holds no weights.
     """
-    mode = settings.trigger.mode
-    return ConstantTrigger(rewrite=mode == "always") if mode in ("always", "never") else MessageTrigger(settings)
+    return MessageTrigger(settings)
 
 
-class ConstantTrigger:
-    """Rewrites always, or never.
+def decide_rewrite(
+    message: str,
+    history: Sequence[ChatMessage | tuple[str, str]] = (),
+    settings: CondensePlusSettings | None = None,
+) -> TriggerDecision:
+    """Decide outside the engine whether a message needs the conversation to be understood; pure.
 
     Args:
-        rewrite: the answer to everything that has a history and words.
+        message: the user's words.
+        history: earlier messages, oldest first, as ChatMessages or (role, text) pairs.
+        settings: the options; None: ``CondensePlusSettings()``.
+
+    Example:
+        >>> decide_rewrite("And the profit?", [("user", "What was the revenue?"), ("assistant", "12 million.")]).rewrite
+        True
     """
-
-    def __init__(self, *, rewrite: bool) -> None:
-        self._rewrite = rewrite
-
-    def decide(self, message: str, window: HistoryWindow) -> TriggerDecision:
-        """Decide on one message; never raises."""
-        reason = TriggerReason.FORCED if self._rewrite else TriggerReason.DISABLED
-        if not message.strip():
-            reason = TriggerReason.BLANK
-        elif not window:
-            reason = TriggerReason.NO_HISTORY
-        return TriggerDecision(reason is TriggerReason.FORCED, reason, detect_language(message))
-
-
-class _Ruled(NamedTuple):
-    """What is certain about a message."""
-
-    rewrite: bool
-    sign: str
-    """Name of the sign that decides."""
+    settings = settings or CondensePlusSettings()
+    if not settings.enabled:
+        return TriggerDecision(False, TriggerReason.DISABLED, detect_language(message))
+    return build_trigger(settings).decide(message, build_window(history, settings.history))
 
 
 class MessageTrigger:
@@ -110,17 +107,21 @@ class MessageTrigger:
         self._settings = settings
         self._options = settings.trigger
         self._hints = tuple(fold(hint) for hint in settings.trigger.follow_up_hints if hint.strip())
-        self._model = load_weights(Path(settings.trigger.weights_file or WEIGHTS))
+        self._model, self._models = load_weights(Path(settings.trigger.weights_file or WEIGHTS))
         self._decide = lru_cache(maxsize=MEMORY)(self._decide_anew)
 
     def decide(self, message: str, window: HistoryWindow) -> TriggerDecision:
         """Decide on one message; never raises."""
-        text = clip(message, READ_CHARS)
+        text, mode = clip(message, READ_CHARS), self._options.mode
         if not text.strip():
             return TriggerDecision(False, TriggerReason.BLANK, detect_language(text))
+        if mode in ("always", "never"):
+            fires = mode == "always" and bool(window)
+            constant = TriggerReason.FORCED if mode == "always" else TriggerReason.DISABLED
+            return TriggerDecision(fires, constant if window else TriggerReason.NO_HISTORY, detect_language(text))
         return self._decide(text, read_history(window), bool(window))
 
-    def _decide_anew(self, text: str, said: Said, has_history: bool) -> TriggerDecision:
+    def _decide_anew(self, text: str, said: Said, has_history: bool) -> TriggerDecision:  # noqa: PLR0911 - one return a reason
         language = detect_language(text)
         known = pack(language, self._settings)
         talk = known.small_talk(text)
@@ -135,20 +136,21 @@ class MessageTrigger:
         reading = read_message(text, known, said)
         cues = self._signs(reading, known)
         if self._options.mode == "pronoun":
-            fires = bool(reading.references) or any(_is_pronoun(cue, reading) for cue in cues)
+            openers = {cue.start for cue in cues if cue.name == "opener"}
+            fires = bool(reading.references) or any(t.kind == "pronoun" and t.start in openers for t in reading.tokens)
             reason = TriggerReason.PRONOUN if fires else TriggerReason.SELF_CONTAINED
             return TriggerDecision(fires, reason, language, reading.cues)
-        ruled = certain(reading, cues, known)
-        if ruled:
-            reason = REASONS.get(ruled.sign, TriggerReason.SELF_CONTAINED)
-            return TriggerDecision(ruled.rewrite, reason if ruled.rewrite else _why_not(reading), language, cues)
+        ruled = certain(reading, cues)
+        if ruled is not None:
+            return TriggerDecision(ruled, _why(cues) if ruled else _why_not(reading), language, cues)
         if self._options.mode == "heuristic":
             score = 0.8 if any(cue.name in WEAK for cue in cues) else 0.2
             threshold = 0.5
         else:
-            score, threshold = self._model.probability(features(reading), language), self._model.threshold
+            model = self._models.get(language, self._model)
+            score, threshold = model.probability(features(reading)), model.threshold
         bias = self._options.recall_bias
-        fires = score >= threshold * (1 - bias) - (1 - threshold) * min(0.0, bias) * (bias < 0)
+        fires = score >= (threshold * (1 - bias) if bias > 0 else threshold - (1 - threshold) * bias)
         return TriggerDecision(fires, _why(cues) if fires else _why_not(reading), language, cues, score)
 
     def _signs(self, reading: Reading, known: WordPack) -> tuple[Cue, ...]:
@@ -174,78 +176,48 @@ class MessageTrigger:
         return tuple(sorted(found, key=lambda cue: cue.start))
 
 
-class Weights(NamedTuple):
-    """A linear model for each language: shared weights, and what a language adds to them."""
-
-    shared: LinearModel
-    own: Mapping[str, LinearModel]
-    threshold: float
-
-    def probability(self, found: Mapping[str, float], language: str) -> float:
-        """Return the estimated probability that a rewrite is needed.
-
-        Args:
-            found: values of the features.
-            language: code of the message's language.
-        """
-        return self.own.get(language, self.shared).probability(found)
-
-
 @lru_cache(maxsize=16)
-def load_weights(path: Path) -> Weights:
-    """Return the weights of a file: those of ``name`` are shared, ``name_xx`` is added to it in the language ``xx``.
+def load_weights(path: Path) -> tuple[LinearModel, dict[str, LinearModel]]:
+    """Return the shared model of a file, and those of languages: ``name_xx`` is added to ``name`` in language ``xx``.
 
     Raises:
         ConfigurationError: the file cannot be read or holds no weights.
     """
     model = LinearModel.load(path)
-    shared = {name: weight for name, weight in model.weights.items() if not _language_of(name, model)}
     own: dict[str, dict[str, float]] = {}
     for name, weight in model.weights.items():
-        code = _language_of(name, model)
-        if code:
-            base = name.removesuffix(f"_{code}")
-            weights = own.setdefault(code, dict(shared))
+        base, _, code = name.rpartition("_")
+        if base == "language" or base in model.weights:
+            weights = own.setdefault(code, dict(model.weights))
             weights[base] = weights.get(base, 0.0) + weight
-    models = {
-        code: replace(model, weights=weights, intercept=model.intercept + weights.pop("language", 0.0))
+    return model, {
+        code: replace(model, weights=weights, intercept=model.intercept + weights.get("language", 0.0))
         for code, weights in own.items()
     }
-    return Weights(replace(model, weights=shared), models, model.threshold)
 
 
-def _language_of(name: str, model: LinearModel) -> str:
-    base, _, code = name.rpartition("_")
-    return code if base == "language" or base in model.weights else ""
-
-
-def certain(reading: Reading, cues: tuple[Cue, ...], known: WordPack) -> _Ruled | None:
-    """Return what is beyond doubt about a message, if anything is.
+def certain(reading: Reading, cues: tuple[Cue, ...]) -> bool | None:
+    """Return whether a message needs a rewrite where that is beyond doubt, else None.
 
     Args:
         reading: the message.
         cues: its signs.
-        known: its language.
     """
     names = {cue.name for cue in cues}
-    for sign in ("follow_up_hint", "pick", "correction"):
-        if sign in names:
-            return _Ruled(True, sign)
-    if "talk" in names and not any(word.place == NOWHERE and word.is_name for word in reading.words):
-        return _Ruled(False, "talk")
+    if not names.isdisjoint(CERTAIN):
+        return True
+    if _is_about_the_talk(reading, cues):
+        return False
     if not reading.bound and any(reference.kind in OPEN for reference in reading.references):
-        sign = next(name for name in REASONS if name in names or name == "pronoun")
-        return _Ruled(True, sign)
-    if "topic_switch" in names and reading.subjects and not reading.references:
-        return _Ruled(False, "topic_switch")
-    return None
+        return True
+    return False if "topic_switch" in names and reading.subjects and not reading.references else None
 
 
-def _is_pronoun(cue: Cue, reading: Reading) -> bool:
-    """Return True if a question opens with a word of the pronouns' class."""
-    return cue.name == "opener" and any(
-        token.kind == "pronoun" and token.start == cue.start for token in reading.tokens
-    )
+def _is_about_the_talk(reading: Reading, cues: tuple[Cue, ...]) -> bool:
+    """Return True for an order about what was said, which names nothing else."""
+    spans = [(cue.start, cue.start + len(cue.text)) for cue in cues if cue.name == "talk"]
+    outside = [w for w in reading.subjects if not any(a <= w.token.start < b for a, b in spans)]
+    return bool(spans) and not outside
 
 
 def _why(cues: tuple[Cue, ...]) -> TriggerReason:

@@ -264,7 +264,7 @@ class WordPack:
         begin += lead.end() if lead else 0
         opener, edges = self.pattern("opener").match(folded, begin), self._edges(text)
         if opener and (edges is None or opener.end() in edges):
-            found.append(Cue("opener", opener.group().strip(), begin))
+            found.append(Cue("opener", text[begin : opener.end()].strip(), begin))
         return tuple(sorted(found, key=lambda cue: cue.start))
 
     def phrase(self, key: str) -> str:

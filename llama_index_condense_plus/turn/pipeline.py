@@ -14,7 +14,8 @@ from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.lexicons.base import check_languages
+from llama_index_condense_plus.gate.trigger import build_trigger
+from llama_index_condense_plus.languages import check_languages
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.protocols import (
     EntityExtractor,
@@ -31,7 +32,6 @@ from llama_index_condense_plus.rewriting.cache import CircuitBreaker, InProcessR
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.llm import build_rewriters
 from llama_index_condense_plus.rewriting.rules import RuleRewriter
-from llama_index_condense_plus.rewriting.trigger import build_trigger
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.turn.operations import Call

@@ -10,17 +10,16 @@ from llama_index.core.base.llms.types import ChatMessage
 
 from llama_index_condense_plus import CondensePlusSettings, ConfigurationError
 from llama_index_condense_plus.cleanup import Cleaner
-from llama_index_condense_plus.evaluation.train import window_of
-from llama_index_condense_plus.rewriting.guards import build_guards
+from llama_index_condense_plus.gate.trigger import build_trigger
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.parse import parse_rewrite
-from llama_index_condense_plus.rewriting.trigger import build_trigger
+from llama_index_condense_plus.trust.verdict import Reviewer
 
 CORPUS = Path(__file__).parent / "corpus"
 """Texts that once crashed a target, and some that could: ``TARGET-….txt``."""
 SETTINGS = CondensePlusSettings()
-CLEANER, GUARDS, TRIGGER = Cleaner(SETTINGS), build_guards(SETTINGS), build_trigger(SETTINGS)
-TALK = window_of([{"role": "user", "content": "GTE-3000 多少钱？"}, {"role": "assistant", "content": "It costs 99."}])
+CLEANER, REVIEWER, TRIGGER = Cleaner(SETTINGS), Reviewer(SETTINGS), build_trigger(SETTINGS)
+TALK = build_window([("user", "GTE-3000 多少钱？"), ("assistant", "It costs 99.")], SETTINGS.history)
 
 
 def parser(text: str) -> None:
@@ -36,11 +35,10 @@ def cleanup(text: str) -> None:
     cleaned.encode("utf-8")
 
 
-def guards(text: str) -> None:
-    """Guards judge any text, on either side."""
-    for guard in GUARDS:
-        for original, rewrite in ((text, "What is the price of the GTE-3000?"), ("And its price?", text)):
-            assert all(verdict.guard for verdict in guard.check(original, rewrite, TALK))
+def trust(text: str) -> None:
+    """A review judges any text, on either side."""
+    REVIEWER.review(text, "And its price?", TALK)
+    REVIEWER.review("What is the price of the GTE-3000?", text, TALK)
 
 
 def trigger(text: str) -> None:
@@ -62,5 +60,5 @@ def toml(text: str) -> None:
             return
 
 
-TARGETS: dict[str, Callable[[str], None]] = {f.__name__: f for f in (parser, cleanup, guards, trigger, toml)}
+TARGETS: dict[str, Callable[[str], None]] = {f.__name__: f for f in (parser, cleanup, trust, trigger, toml)}
 """By name."""
