@@ -97,22 +97,20 @@ def fuse(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> l
 
 
 def weighted_by_agreement(lists: Sequence[RankedList]) -> list[RankedList]:
-    """Return the lists with the weight of an original that stands behind a rewrite put down to what they share.
+    """Return the lists with the weight of an original beside a rewrite put down to what they share.
 
     Where the two find different passages one of them is mistaken, and it is more often the follow-up's own words.
 
     Args:
         lists: what the queries of one plan found.
     """
-    leads = {ranked.source: ranked for ranked in reversed(lists) if ranked.query.role is QueryRole.REWRITTEN}
-    seen, weighted = set[str](), []
+    rewrites = {ranked.source: ranked for ranked in lists if ranked.query.role is QueryRole.REWRITTEN}
+    weighted = []
     for ranked in lists:
-        lead = leads.get(ranked.source)
-        if ranked.query.role is QueryRole.ORIGINAL and lead is not None and ranked.source in seen:
-            shared = min(1.0, _shared(lead, ranked) / TOGETHER)
-            weight = ranked.query.weight * (APART + (1 - APART) * shared)
-            ranked = replace(ranked, query=replace(ranked.query, weight=weight))  # noqa: PLW2901
-        seen.add(ranked.source)
+        query, rewrite = ranked.query, rewrites.get(ranked.source)
+        if query.role is QueryRole.ORIGINAL and rewrite is not None:
+            share = APART + (1 - APART) * min(1.0, _shared(rewrite, ranked) / TOGETHER)
+            ranked = replace(ranked, query=replace(query, weight=query.weight * share))  # noqa: PLW2901
         weighted.append(ranked)
     return weighted
 

@@ -24,6 +24,10 @@ from llama_index_condense_plus.types import (
 
 NAME_KINDS = frozenset({"person", "place", "organisation", "name", "code"})
 """Kinds of tokens that name one thing."""
+CARRIERS = frozenset({"rules", "concat"})
+"""Rewriters that put words of the conversation before the question without a model."""
+CARRIED = 0.4
+"""What their query counts against a model's: on MTRAG the user's own words find more."""
 QUOTED = re.compile('[\u300a\u300c\u300e\u201c"]([^\u300b\u300d\u300f\u201d"]+)[\u300b\u300d\u300f\u201d"]')
 """A title or quotation, in Chinese or Latin marks."""
 _SPACES = re.compile(r"\s+")
@@ -65,7 +69,8 @@ class DefaultQueryPlanner:
         weight = own.doubted_weights.original if is_doubted else own.original_weight
         beside = PlannedQuery(original, QueryRole.ORIGINAL, 1.0 if result.ambiguous else weight)
         if is_doubted:
-            rewrite = replace(rewrite, weight=own.doubted_weights.rewrite)
+            carried = CARRIED if result.rewriter in CARRIERS else 1.0
+            rewrite = replace(rewrite, weight=own.doubted_weights.rewrite * carried)
         leads = (beside, rewrite) if is_doubted and speaks else (rewrite, beside)
         queries = distinct(query for query in leads if query.weight > 0) or (rewrite,)
         return QueryPlan(queries[: own.max_queries], f"{result.trust.value}: rewrite and original")

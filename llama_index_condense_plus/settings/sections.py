@@ -180,7 +180,7 @@ class SynonymRule(Section):
 class DoubtedWeights(Section):
     """How much the lists of a turn with a doubted rewrite count in fusion."""
 
-    original: float = Field(0.8, gt=0.0, le=1.0, description="Weight of the user's own words.")
+    original: float = Field(1.0, gt=0.0, le=1.0, description="Weight of the user's own words.")
     rewrite: float = Field(1.0, gt=0.0, le=1.0, description="Weight of the doubted rewrite.")
 
 
@@ -189,7 +189,8 @@ class RetrievalSettings(Section):
 
     dual: Literal["auto", "always", "never"] = Field("auto", description="Whether the original is searched too.")
     original_weight: Share = Field(
-        1.0, description="Weight of the original beside a trusted rewrite; its list counts less the less both share."
+        1.0,
+        description="Weight of the original beside a trusted rewrite; its list counts less where both share little.",
     )
     doubted_weights: DoubtedWeights = Field(DoubtedWeights(), description="Weights beside a doubted rewrite.")
     variant_weight: Share = Field(0.5, description="Fusion weight of each variant's list, 0 to 1.")

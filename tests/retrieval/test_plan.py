@@ -48,6 +48,13 @@ def test_trust_and_what_the_original_says_decide_who_leads(original, trust, role
     assert made.reason.startswith(trust.value)
 
 
+def test_what_was_carried_over_without_a_model_counts_less():
+    result = RewriteResult(NAMED, REWRITE, RewriteStatus.REWRITTEN, "rules", trust=Trust.DOUBTED)
+    lead, other = DefaultQueryPlanner().plan(result, window()).queries
+    assert lead.role is QueryRole.ORIGINAL
+    assert other.weight < lead.weight
+
+
 def test_weights_follow_the_settings():
     assert queries(NAMED, REWRITE, original_weight=0.6)[1][2] == 0.6
     weights = {"original": 0.7, "rewrite": 0.9}
