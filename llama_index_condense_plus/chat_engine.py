@@ -37,10 +37,10 @@ from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.rewriting.llm import as_template
 from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.turn.after import AfterTurn
 from llama_index_condense_plus.turn.context import last_trace_of, next_number, options_of, remember, with_options
 from llama_index_condense_plus.turn.conversation import TurnOptions, TurnRequest
-from llama_index_condense_plus.turn.drivers import adrive, drive
+from llama_index_condense_plus.turn.flow import adrive, drive
+from llama_index_condense_plus.turn.keeping import AfterTurn
 from llama_index_condense_plus.turn.pipeline import Components, Pipeline, build_pipeline
 from llama_index_condense_plus.turn.query import checked_message
 from llama_index_condense_plus.turn.restriction import Restricting, Restriction

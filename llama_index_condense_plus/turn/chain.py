@@ -15,8 +15,8 @@ from llama_index_condense_plus.operations import Flow, Operation, Predict, Predi
 from llama_index_condense_plus.protocols import Rewriter
 from llama_index_condense_plus.rewriting.cache import Flight, cache_key
 from llama_index_condense_plus.rewriting.llm import predict_hash
+from llama_index_condense_plus.turn.flow import call, use_cache, wait_for
 from llama_index_condense_plus.turn.models import ask
-from llama_index_condense_plus.turn.operations import CacheGet, CacheSet, Call, WaitFor
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, RewriteResult, RewriteStatus, Trust
 
@@ -153,7 +153,7 @@ class RewriteChain:
         elif rewriter is self._pipeline.carry:  # no model, no I/O
             made = rewriter.rewrite(request)
         else:  # a user's own method may block, or be late
-            made = yield Call(rewriter.rewrite, request, timeout_s=self._left())
+            made = yield call(rewriter.rewrite, request, self._left())
         if inspect.isgenerator(made):
             return (yield from delegate(cast(Flow[Produced], made), self._perform))
         return cast(Produced, made)
@@ -197,7 +197,7 @@ class RewriteChain:
         if cache is None or not self._pipeline.cache_breaker.allow():
             return None
         try:
-            cached = yield CacheGet(cache, key, timeout_s=self._cache_deadline())
+            cached = yield use_cache(cache, "get", key, timeout_s=self._cache_deadline())
         except Exception as error:  # noqa: BLE001 - a cache that fails is a cache that misses
             self._cache_failed(error)
             return None
@@ -217,7 +217,7 @@ class RewriteChain:
         if flight.leader:
             self._flight = flight
             return None
-        return cast("str | None", (yield WaitFor(flight.future, timeout_s=self._left())))
+        return cast("str | None", (yield wait_for(flight.future, self._left())))
 
     def _land(self, raw: str | None) -> None:
         if self._flight is not None:
@@ -232,7 +232,7 @@ class RewriteChain:
         if not self._pipeline.cache_breaker.allow():
             return
         try:
-            yield CacheSet(cache, self._cache_key, attempt.raw, timeout_s=self._cache_deadline())
+            yield use_cache(cache, "set", self._cache_key, attempt.raw, timeout_s=self._cache_deadline())
         except Exception as error:  # noqa: BLE001 - a cache that fails costs a call, not a turn
             self._cache_failed(error)
 

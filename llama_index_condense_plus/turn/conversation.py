@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import BaseMemory
@@ -16,9 +16,9 @@ from llama_index_condense_plus.memory.records import ConversationRecords
 from llama_index_condense_plus.memory.summary import summary_block
 from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.turn.commit import Commit
+from llama_index_condense_plus.turn.flow import Step, to_its_end
+from llama_index_condense_plus.turn.history import Commit
 from llama_index_condense_plus.turn.lock import ConversationLock
-from llama_index_condense_plus.turn.operations import TurnOperation, to_its_end
 from llama_index_condense_plus.turn.restriction import Restriction
 
 
@@ -67,6 +67,14 @@ class ConversationState:
         """Note the message that the present topic began with."""
         self._topic, self._knows_topic = message, True
 
+    def reading_topic(self) -> Step:
+        """Return the step that looks up which message the present topic began with."""
+
+        async def arun() -> None:
+            self.set_topic(await to_its_end(self.records.atopic()))
+
+        return Step("memory", lambda: self.set_topic(self.records.topic()), arun)
+
     def begin_refresh(self) -> bool:
         """Return True if no refresh of the summary is under way, and note that one is."""
         with self._mutex:
@@ -76,20 +84,6 @@ class ConversationState:
     def end_refresh(self) -> None:
         """Note that the refresh is over."""
         self._refreshing = False
-
-
-@dataclass(frozen=True)
-class ReadTopic(TurnOperation[None]):
-    """Look up which message the present topic began with."""
-
-    state: ConversationState
-    name: ClassVar[str] = "memory"
-
-    def run(self) -> None:
-        self.state.set_topic(self.state.records.topic())
-
-    async def arun(self) -> None:
-        self.state.set_topic(await to_its_end(self.state.records.atopic()))
 
 
 class Tenants(NamedTuple):

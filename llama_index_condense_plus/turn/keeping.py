@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from llama_index_condense_plus import workers
 from llama_index_condense_plus.memory.records import TurnRecord, opens_topic
 from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summary_block
+from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
-from llama_index_condense_plus.turn.conversation import Conversation
+from llama_index_condense_plus.turn.conversation import Conversation, TurnOptions
+from llama_index_condense_plus.turn.flow import drive
+from llama_index_condense_plus.turn.pipeline import Pipeline
+from llama_index_condense_plus.turn.query import Finder
 
 logger = logging.getLogger(__name__)
 _tasks: set[asyncio.Task[bool]] = set()  # an event loop keeps only weak references
@@ -32,7 +39,7 @@ class Keeper:
         """Keep record and topic, before the next turn may run."""
         state = self.conversation.state
         state.records.add(self._record())
-        if self._opens_topic:
+        if self._opens_topic():
             state.set_topic(self.trace.message)
             state.records.open_topic(self.trace.message)
 
@@ -40,16 +47,12 @@ class Keeper:
         """Keep record and topic, before the next turn may run."""
         state = self.conversation.state
         await state.records.aadd(self._record())
-        if self._opens_topic:
+        if self._opens_topic():
             state.set_topic(self.trace.message)
             await state.records.aopen_topic(self.trace.message)
 
     def follow(self, *, on_loop: bool) -> None:
-        """Do what may take longer, beside the next turn.
-
-        Args:
-            on_loop: True: the turn ran on this thread's event loop.
-        """
+        """Do what may take longer, beside the next turn; on this thread's event loop where the turn ran on one."""
         if self.after_turn is not None:
             self.after_turn(self.trace, self.conversation)
         block = summary_block(self.conversation.memory)
@@ -73,7 +76,6 @@ class Keeper:
         finally:
             self.conversation.state.end_refresh()
 
-    @property
     def _opens_topic(self) -> bool:
         return opens_topic(self.trace.decision, self.trace.message, self.trace.window)
 
@@ -87,3 +89,35 @@ class Keeper:
             reason=trace.decision.reason.value,
             cache_keys=tuple(a.cache_key for a in trace.rewrite.attempts if a.cache_key),
         )
+
+
+@dataclass
+class AfterTurn:
+    """Writes the log, and rewrites some skipped turns in the background to learn whether the gate was right."""
+
+    log: RewriteLog
+    pipeline: Pipeline
+    shadow_rate: float
+    chance: Callable[[], float] = field(default=random.random)
+
+    def __call__(self, trace: CondenseTrace, conversation: Conversation) -> None:
+        """Take note of a turn."""
+        self.log.write(trace, conversation.key, conversation.tenants.log)
+        if trace.window and not trace.decision.rewrite and self.chance() < self.shadow_rate:
+            try:
+                workers.spawn(lambda: self._shadow(trace, conversation), "shadow")
+            except (workers.WorkersExhaustedError, RuntimeError):  # the turn is stored, and must not fail any more
+                logger.debug("No shadow rewrite: too many calls are running")
+
+    def _shadow(self, trace: CondenseTrace, conversation: Conversation) -> None:
+        finder = Finder(self.pipeline, trace.turn_id, TurnOptions(rewrite=True), retriever=None, keep=False)
+        history = [ChatMessage(role=MessageRole(m.role), content=m.full_text) for m in trace.window.all_messages]
+        try:
+            found = drive(finder.run(trace.message, history))
+        except Exception as error:  # noqa: BLE001 - a label is missing, nothing else
+            logger.debug("Shadow rewrite failed: %s", type(error).__name__)
+            return
+        rewritten = replace(
+            trace, window=found.window, rewrite=found.result, plan=found.plan, timings=found.timings, retrievals=()
+        )
+        self.log.write(rewritten, conversation.key, conversation.tenants.log, kind="shadow")

@@ -34,7 +34,7 @@ from llama_index_condense_plus.rewriting.llm import build_rewriters
 from llama_index_condense_plus.rewriting.rules import RuleRewriter
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.trust.verdict import Reviewer
-from llama_index_condense_plus.turn.operations import Call
+from llama_index_condense_plus.turn.flow import call
 from llama_index_condense_plus.types import RewriteRequest
 
 CACHE_FAILURES = 3
@@ -139,7 +139,7 @@ class FunctionRewriter:
 
     def rewrite(self, request: RewriteRequest) -> Flow[Any]:
         """Call the function."""
-        return (yield Call(self.function, request, timeout_s=request.timeout_s))
+        return (yield call(self.function, request, request.timeout_s))
 
 
 def as_rewriter(name: str, given: Any) -> Rewriter:

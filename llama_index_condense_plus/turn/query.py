@@ -28,8 +28,8 @@ from llama_index_condense_plus.rewriting.history import SummaryKind, build_windo
 from llama_index_condense_plus.rewriting.llm import CHAT_HISTORY, CONTEXT_WINDOW
 from llama_index_condense_plus.turn.chain import RewriteChain
 from llama_index_condense_plus.turn.conversation import TurnOptions
+from llama_index_condense_plus.turn.flow import Start, retrieve
 from llama_index_condense_plus.turn.models import ask
-from llama_index_condense_plus.turn.operations import Retrieve, Start
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.types import (
     HistoryWindow,
@@ -165,7 +165,7 @@ class Finder:
             )
         if self._wants_prefetch(message) and self.retriever is not None:
             begun = prefetcher(self.retriever, pipeline.settings.retrieval.blend)
-            self.prefetched[query] = yield Start(Retrieve(begun, QueryBundle(query)))
+            self.prefetched[query] = yield Start(retrieve(begun, QueryBundle(query)))
         self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
         extra = {
             CHAT_HISTORY: list(history),

@@ -29,6 +29,7 @@ from llama_index_condense_plus.observability.events import FusionEvent, TurnEven
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.rewriting.history import summary_kind
+from llama_index_condense_plus.turn import flow
 from llama_index_condense_plus.turn.answer import (
     answer_query,
     clarifying_question,
@@ -36,14 +37,13 @@ from llama_index_condense_plus.turn.answer import (
     prompt_tokens,
     recent_turns,
 )
-from llama_index_condense_plus.turn.commit import Commit, Write
-from llama_index_condense_plus.turn.conversation import Conversation, ReadTopic, TurnRequest
+from llama_index_condense_plus.turn.conversation import Conversation, TurnRequest
+from llama_index_condense_plus.turn.history import Commit
 from llama_index_condense_plus.turn.keeping import Keeper
-from llama_index_condense_plus.turn.operations import Acquire, Answer, Converse, ReadAll, ReadHistory, Search
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.query import Finder, Found, checked_history, checked_message
-from llama_index_condense_plus.turn.responses import CondensePlusChatResponse, CondensePlusStreamingResponse, Deliver
 from llama_index_condense_plus.turn.search import TurnSearch
+from llama_index_condense_plus.turn.stream import CondensePlusChatResponse, CondensePlusStreamingResponse, deliver
 from llama_index_condense_plus.types import CARRY, PlannedQuery, QueryPlan, QueryRole, TriggerReason
 
 LONG_SHARE = 0.5
@@ -94,7 +94,7 @@ class Turn:
         delivered: ChatResponse | None = None
         try:
             if not explicit:
-                yield Acquire(lock)
+                yield flow.acquire(lock)
             stores = not explicit or self.pipeline.is_stock
             commit = self.conversation.commit(self.request.message, stores=stores)
             commit.holds_lock = not explicit
@@ -114,22 +114,24 @@ class Turn:
         """Do everything up to the merged nodes; answer nothing, change nothing."""
         message = checked_message(self.request.message)
         given = self.request.chat_history
-        history = (yield ReadHistory(self.conversation.memory, message)) if given is None else checked_history(given)
+        history = (
+            (yield flow.read_history(self.conversation.memory, message)) if given is None else checked_history(given)
+        )
         finder = self._finder(keep=False)
         found = yield from finder.run(message, history, (yield from self._topic_start(history)))
         if not self._retrievers:
             return self._trace(found, None, "", ())
-        search = self._search(found)
+        own = self._search(found)
         try:
-            nodes = yield Search(search.engine(found.result.query), search.bundle)
+            nodes = yield flow.search(own.engine(found.result.query), own.bundle)
         finally:
             finder.cancel()
-        return self._trace(found, search, "", tuple(nodes))
+        return self._trace(found, own, "", tuple(nodes))
 
     def _read(self, commit: Commit) -> Flow[tuple[str, list[ChatMessage]]]:
         request, memory = self.request, self.conversation.memory
         if request.replaces_last:
-            stored = yield ReadAll(memory)
+            stored = yield flow.read_all(memory)
             last = max((i for i, m in enumerate(stored) if m.role == MessageRole.USER), default=None)
             if last is None:
                 raise InvalidMessageError("There is no earlier turn to answer anew.")
@@ -138,7 +140,7 @@ class Turn:
             return message, stored[:last]
         if request.chat_history is not None:
             return request.message, checked_history(request.chat_history)
-        return request.message, (yield ReadHistory(memory, request.message))
+        return request.message, (yield flow.read_history(memory, request.message))
 
     def _topic_start(self, history: Sequence[ChatMessage]) -> Flow[int]:
         """Return where in a history the present topic begins; a history that the caller gives is taken whole."""
@@ -146,7 +148,7 @@ class Turn:
         if self.request.chat_history is not None or not history:
             return 0
         if state.must_read_topic:
-            yield ReadTopic(state)
+            yield state.reading_topic()
         return topic_start(history, state.topic)
 
     def _finder(self, *, keep: bool = True) -> Finder:
@@ -191,7 +193,7 @@ class Turn:
             found.plan = QueryPlan((self._only_query(found),), reason=found.plan.reason)
             query = found.plan.search_query
         try:
-            response = yield Answer(engine, search.bundle if search else query, timeout_s=settings.answer.timeout_s)
+            response = yield flow.answer(engine, search.bundle if search else query, settings.answer.timeout_s)
         except (TimeoutError, asyncio.TimeoutError) as error:
             if settings.answer.timeout_s is None:
                 raise
@@ -242,7 +244,7 @@ class Turn:
         ]
         messages = conversation_reply(message, found.decision.language, before)
         self._progress("answering")
-        return (yield Converse(self.service.llm(), messages, self.request.streaming))
+        return (yield flow.converse(self.service.llm(), messages, streaming=self.request.streaming))
 
     def _deliver(
         self, response: Any, source: ToolOutput | None, trace: CondenseTrace, commit: Commit
@@ -255,9 +257,9 @@ class Turn:
             dispatcher.event(TurnEvent(turn_id=self.turn_id, trace=trace))
         if self.request.streaming:
             timeout_s = self.pipeline.settings.answer.timeout_s
-            return (yield Deliver(response, source, trace, commit, timeout_s))  # type: ignore[no-any-return]
+            return (yield deliver(response, source, trace, commit, timeout_s))  # type: ignore[no-any-return]
         text = str(response)
-        yield Write(commit, ChatMessage(role=MessageRole.ASSISTANT, content=text))
+        yield commit.writing(text)
         return CondensePlusChatResponse(
             response=text,
             sources=[source] if source else [],

@@ -10,8 +10,8 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import ChatMemoryBuffer
 
-from llama_index_condense_plus.turn.commit import Commit
 from llama_index_condense_plus.turn.conversation import Conversation
+from llama_index_condense_plus.turn.history import Commit
 
 ANSWER = ChatMessage(role=MessageRole.ASSISTANT, content="answer")
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.operations import Flow, Predict, Prediction, Race
 from llama_index_condense_plus.turn import models
-from llama_index_condense_plus.turn.drivers import adrive, drive
+from llama_index_condense_plus.turn.flow import adrive, drive
 from tests.fakes import ScriptedLLM
 from tests.modes import LIMIT_S
 

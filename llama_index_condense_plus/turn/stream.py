@@ -8,7 +8,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
@@ -20,8 +20,8 @@ from llama_index.core.tools import ToolOutput
 from llama_index_condense_plus import workers
 from llama_index_condense_plus.errors import AnswerTimeoutError, CondensePlusError
 from llama_index_condense_plus.observability.trace import CondenseTrace
-from llama_index_condense_plus.turn.commit import Commit
-from llama_index_condense_plus.turn.operations import TurnOperation
+from llama_index_condense_plus.turn.flow import Step
+from llama_index_condense_plus.turn.history import Commit
 
 logger = logging.getLogger(__name__)
 _END = None
@@ -199,35 +199,27 @@ def _too_late(timeout_s: float) -> AnswerTimeoutError:
     return AnswerTimeoutError(f"The answer's stream did not end within answer.timeout_s = {timeout_s:g} s.")
 
 
-@dataclass(frozen=True)
-class Deliver(TurnOperation[CondensePlusStreamingResponse]):
-    """Hand the reader a stream and store the turn behind it."""
+def deliver(
+    answer: Any, source: ToolOutput | None, trace: CondenseTrace, commit: Commit, timeout_s: float | None
+) -> Step:
+    """Return the step that hands the reader a stream and stores the turn behind it."""
+    response = CondensePlusStreamingResponse(
+        sources=[source] if source else [],
+        source_nodes=list(getattr(answer, "source_nodes", [])),  # core leaves async streams out
+        trace=trace,
+    )
 
-    answer: Any
-    source: ToolOutput | None
-    trace: CondenseTrace
-    commit: Commit
-    stream_timeout_s: float | None
-    name: ClassVar[str] = "stream"
-
-    def run(self) -> CondensePlusStreamingResponse:
-        response = self._response()
-        response.chat_stream = response_gen_from_query_engine(cast(Any, _tokens(self.answer)))
-        response.start(self.commit, self.stream_timeout_s)
+    def run() -> CondensePlusStreamingResponse:
+        response.chat_stream = response_gen_from_query_engine(cast(Any, _tokens(answer)))
+        response.start(commit, timeout_s)
         return response
 
-    async def arun(self) -> CondensePlusStreamingResponse:
-        response = self._response()
-        response.achat_stream = aresponse_gen_from_query_engine(cast(Any, _atokens(self.answer)))
-        response.astart(self.commit, self.stream_timeout_s)
+    async def arun() -> CondensePlusStreamingResponse:
+        response.achat_stream = aresponse_gen_from_query_engine(cast(Any, _atokens(answer)))
+        response.astart(commit, timeout_s)
         return response
 
-    def _response(self) -> CondensePlusStreamingResponse:
-        return CondensePlusStreamingResponse(
-            sources=[self.source] if self.source else [],
-            source_nodes=list(getattr(self.answer, "source_nodes", [])),  # core leaves async streams out
-            trace=self.trace,
-        )
+    return Step("stream", run, arun)
 
 
 def _tokens(answer: Any) -> Iterator[str]:
