@@ -30,8 +30,7 @@ from llama_index_condense_plus.demo.embedding import load_embedding
 from llama_index_condense_plus.demo.knowledge import build_index, demo_passages
 from llama_index_condense_plus.memory.sql_store import SQLKeyValueStore
 from llama_index_condense_plus.rewriting.cache import KVStoreRewriteCache
-from llama_index_condense_plus.turn.lease import LeaseLocks
-from llama_index_condense_plus.turn.lease_stores import RedisLeaseStore, SQLLeaseStore
+from llama_index_condense_plus.turn.lease import LeaseLocks, RedisLeaseStore, SQLLeaseStore
 
 STORE_TIMEOUT_S = 3.0
 """A store that does not answer within this time is taken for gone."""

@@ -78,10 +78,10 @@ def location_of(chat_store: Any) -> str:
         url = own.url if own is not None else make_url(chat_store.async_database_uri)
         return _location(url, chat_store.db_schema, chat_store.table_name)
     options = {name: plain(getattr(chat_store, name, None)) for name in type(chat_store).model_fields}
-    told = [f"{type(chat_store).__module__}.{type(chat_store).__qualname__}", options]
-    if (redis := getattr(chat_store, "_redis_client", None)) is not None:
-        connection = redis.connection_pool.connection_kwargs
-        told.append([connection.get(name) for name in ("host", "port", "path", "db")])
+    told: list[Any] = [f"{type(chat_store).__module__}.{type(chat_store).__qualname__}", options]
+    for part in (*vars(chat_store).values(), *(getattr(chat_store, "__pydantic_private__", None) or {}).values()):
+        connection = getattr(getattr(part, "connection_pool", None), "connection_kwargs", {})  # a Redis client's
+        told += [[name, connection[name]] for name in ("host", "port", "path", "db") if name in connection]
     if (session := getattr(chat_store, "_session", None)) is not None:
         told.append(_location(session.kw["bind"].url))
     return json.dumps(told)

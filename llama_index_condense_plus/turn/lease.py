@@ -10,8 +10,24 @@ import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
+
+from sqlalchemy import (
+    Column,
+    Double,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    delete,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from llama_index_condense_plus.errors import ConversationBusyError
 from llama_index_condense_plus.turn.lock import ConversationLock
@@ -230,3 +246,96 @@ class LeaseLock:
 
 def _unreachable(error: Exception) -> ConversationBusyError:
     return ConversationBusyError(f"The store of the conversation locks cannot be reached: {type(error).__name__}.")
+
+
+class RedisLeaseStore:
+    """Leases as redis-py's own locks.
+
+    Args:
+        client: a synchronous ``redis.Redis``, best with a ``socket_timeout`` of a few seconds.
+        prefix: put before each key.
+    """
+
+    def __init__(self, client: Any, prefix: str = "condense_plus:lease:") -> None:
+        self._client = client
+        self._prefix = prefix
+
+    def take(self, key: str, token: str, ttl_s: float) -> bool:
+        """Take a free or expired lease."""
+        return bool(self._lock(key, token, ttl_s).acquire(blocking=False, token=token))
+
+    def renew(self, key: str, token: str, ttl_s: float) -> bool:
+        """Prolong a lease; False: it is no longer this token's."""
+        lock = self._lock(key, token, ttl_s)
+        return bool(lock.do_extend(ttl_s, True)) if lock.owned() else False
+
+    def drop(self, key: str, token: str) -> None:
+        """Give a lease back, if it is still this token's."""
+        lock = self._lock(key, token, 1.0)
+        if lock.owned():
+            lock.do_release(lock.local.token)
+
+    def _lock(self, key: str, token: str, ttl_s: float) -> Any:
+        lock = self._client.lock(self._prefix + key, timeout=ttl_s, thread_local=False)
+        lock.local.token = self._client.get_encoder().encode(token)
+        return lock
+
+
+class SQLLeaseStore:
+    """Leases as rows of a table, by the database's own clock; PostgreSQL, or SQLite for processes of one machine.
+
+    Args:
+        engine: a synchronous SQLAlchemy engine.
+        table_name: the table; made here.
+    """
+
+    def __init__(self, engine: Engine, table_name: str = "condense_plus_leases") -> None:
+        self._engine = engine
+        self._table = Table(
+            table_name,
+            MetaData(),
+            Column("key", String, primary_key=True),
+            Column("token", String, nullable=False),
+            Column("expires", Double, nullable=False),
+        )
+        is_sqlite = engine.dialect.name == "sqlite"
+        self._now: Any = (
+            literal_column("(julianday('now') - 2440587.5) * 86400.0")
+            if is_sqlite
+            else func.extract("epoch", func.clock_timestamp())
+        )
+        try:
+            self._table.metadata.create_all(engine)
+        except DBAPIError:  # another worker made the table between the check and the making
+            self._table.metadata.create_all(engine)
+
+    def take(self, key: str, token: str, ttl_s: float) -> bool:
+        """Take a free or expired lease."""
+        table, expires = self._table, self._now + ttl_s
+        free = or_(table.c.expires < self._now, table.c.token == token)
+        try:
+            with self._engine.begin() as connection:
+                taken = connection.execute(
+                    update(table).where(table.c.key == key, free).values(token=token, expires=expires)
+                )
+                if taken.rowcount:
+                    return True
+                if connection.execute(select(table.c.key).where(table.c.key == key)).first():
+                    return False
+                connection.execute(table.insert().values(key=key, token=token, expires=expires))
+                return True
+        except IntegrityError:  # somebody was faster
+            return False
+
+    def renew(self, key: str, token: str, ttl_s: float) -> bool:
+        """Prolong a lease; False: it is no longer this token's."""
+        table = self._table
+        mine = update(table).where(table.c.key == key, table.c.token == token)
+        with self._engine.begin() as connection:
+            return bool(connection.execute(mine.values(expires=self._now + ttl_s)).rowcount)
+
+    def drop(self, key: str, token: str) -> None:
+        """Give a lease back, if it is still this token's."""
+        table = self._table
+        with self._engine.begin() as connection:
+            connection.execute(delete(table).where(table.c.key == key, table.c.token == token))

@@ -21,7 +21,7 @@ from llama_index_condense_plus import (
     workers,
 )
 from llama_index_condense_plus.observability import rewrite_log
-from llama_index_condense_plus.turn import chain, operations, pipeline
+from llama_index_condense_plus.turn import chain, flow, pipeline
 from tests.conftest import FIRST_ROUND, PRICE
 from tests.fakes import ScriptedLLM
 from tests.faults.parts import BadCache, BadDisk, BadEmbedding, BadMemory, Hang
@@ -105,7 +105,7 @@ def test_memory_that_hangs_can_be_cancelled(
 ) -> None:
     if not mode.is_async:
         pytest.skip("a blocking call cannot be cancelled; its database has a timeout of its own")
-    monkeypatch.setattr(operations, "CANCEL_GRACE_S", 0.05)
+    monkeypatch.setattr(flow, "CANCEL_GRACE_S", 0.05)
     engine = make_engine(memory=memory(hang=hang))
     with pytest.raises(asyncio.TimeoutError):
         mode.run(asyncio.wait_for(getattr(engine, mode.name)(FOLLOW_UP), 0.1))

@@ -8,8 +8,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from sqlalchemy import create_engine
 
 from llama_index_condense_plus import CondensePlusChatEngine, ConversationBusyError
-from llama_index_condense_plus.turn.lease import LeaseLocks
-from llama_index_condense_plus.turn.lease_stores import SQLLeaseStore
+from llama_index_condense_plus.turn.lease import LeaseLocks, SQLLeaseStore
 from tests.fakes import ScriptedLLM, query_engine
 
 
