@@ -13,12 +13,11 @@ from pathlib import Path
 from llama_index.core.base.llms.types import ChatMessage
 
 from llama_index_condense_plus.evaluation.reading import DataFileError, Fields, read_json_lines
+from llama_index_condense_plus.languages import detect_language
 
 PASSAGES_FILE = "passages.jsonl"
 """File with the passages, beside the file with the cases."""
 ROLES = ("user", "assistant")
-ALTERNATIVES = "|"
-"""Separates the alternatives of one must-term: any of them will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +86,8 @@ class Dataset:
     """The cases in the file's order."""
     passages: tuple[Passage, ...] = ()
     """The corpus; empty: retrieval is not measured."""
+    note: str = ""
+    """What a reader of the figures has to know about the labels."""
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -105,7 +106,7 @@ class Dataset:
             order.append(((seen[stratum] + 0.5) / sizes[stratum], index))
             seen[stratum] += 1
         chosen = sorted(index for _, index in sorted(order)[:limit])
-        return Dataset(self.name, tuple(self.cases[i] for i in chosen), self.passages)
+        return Dataset(self.name, tuple(self.cases[i] for i in chosen), self.passages, self.note)
 
     def fingerprint(self) -> str:
         """Return a hash of everything in it."""
@@ -114,7 +115,7 @@ class Dataset:
 
 
 def shipped_dataset() -> Dataset:
-    """Return the cases and the corpus that come with this package."""
+    """Return the cases and the corpus that come with this package: a regression test, no evidence of quality."""
     with as_file(files("llama_index_condense_plus.evaluation") / "data" / "cases.jsonl") as path:
         return load_dataset(path, name="shipped")
 
@@ -127,7 +128,7 @@ def load_dataset(path: Path, *, name: str | None = None) -> Dataset:
     """
     cases: dict[str, Case] = {}
     for line, values in read_json_lines(path):
-        case = _case(Fields(path, line, values))
+        case = _case(Fields(path, line, values), f"line-{line}")
         if case.id in cases:
             raise DataFileError(path, line, f"the id {case.id} was used before")
         cases[case.id] = case
@@ -153,7 +154,7 @@ def load_passages(path: Path) -> tuple[Passage, ...]:
     return tuple(passages.values())
 
 
-def _case(fields: Fields) -> Case:
+def _case(fields: Fields, name: str) -> Case:
     fields.refuse_unknown(tuple(Case.__dataclass_fields__))
     history = []
     for message in fields.objects("history"):
@@ -162,12 +163,13 @@ def _case(fields: Fields) -> Case:
         if role not in ROLES:
             raise message.error(f"the role of a message is user or assistant, not {role}")
         history.append(Message(role, message.text("content")))
+    question = fields.text("question")
     return Case(
-        id=fields.text("id"),
-        lang=fields.text("lang"),
-        category=fields.text("category"),
+        id=fields.text("id", name),
+        lang=fields.text("lang", detect_language(question)),
+        category=fields.text("category", "all"),
         history=tuple(history),
-        question=fields.text("question"),
+        question=question,
         accepted_rewrites=fields.texts("accepted_rewrites"),
         must_contain=fields.texts("must_contain"),
         must_not_contain=fields.texts("must_not_contain"),

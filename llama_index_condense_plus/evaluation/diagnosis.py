@@ -46,8 +46,8 @@ def diagnose(trace: CondenseTrace, by_hand: Sequence[NodeWithScore] | None = Non
     left = tuple(reference.text for reference in pack_of(query).references(query)) if trace.window else ()
     about = tuple(dict.fromkeys(word for word in words if word not in known)) or _names(query)
     asked = trace.decision.rewrite
-    missing = bool(trace.window) and not about and (left != () or not words)
     unhelped = asked and trace.rewrite.rewriter == AS_TYPED
+    missing = bool(trace.window) and not about and (unhelped or left != () or not words)
     whole = not left and not missing and not unhelped
     found = {node.node.node_id for node in trace.nodes}
     more = None if by_hand is None else tuple(n.node.node_id for n in by_hand if n.node.node_id not in found)

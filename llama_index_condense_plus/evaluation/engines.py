@@ -9,7 +9,6 @@ from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine
@@ -20,9 +19,53 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.cases import Case
-from llama_index_condense_plus.evaluation.outcome import Outcome
-from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.settings import CondensePlusSettings
+
+ALWAYS = "always"
+"""Reason of an engine that rewrites each message with a history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an engine did with one case."""
+
+    case_id: str
+    """The case."""
+    query: str = ""
+    """What was searched first; empty if the engine failed."""
+    rewrite_asked: bool = False
+    """Whether the engine wanted a rewrite."""
+    reason: str = ""
+    """Why, in the engine's words."""
+    rewriter: str = ""
+    """Who made the query."""
+    trust: str = ""
+    """Verdict on the rewrite, if there was one."""
+    attempts: tuple[tuple[str, str], ...] = ()
+    """Every rewrite that was considered, and the verdict on it."""
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Every searched query with the ids it found, best first."""
+    nodes: tuple[str, ...] = ()
+    """Ids of the passages given to the answer, best first."""
+    latency_s: float = 0.0
+    """Time in seconds."""
+    llm_calls: int = 0
+    """Calls of a language model."""
+    error: str = ""
+    """Why the engine failed: an exception's class and message."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Outcome:
+        """Return what ``dataclasses.asdict`` made plain.
+
+        Raises:
+            TypeError: a field is missing or unknown.
+        """
+        plain = dict(values)
+        plain["attempts"] = tuple((query, verdict) for query, verdict in values["attempts"])
+        plain["lists"] = tuple((query, tuple(ids)) for query, ids in values["lists"])
+        plain["nodes"] = tuple(values["nodes"])
+        return cls(**plain)
 
 
 class RecordingRetriever(BaseRetriever):
@@ -35,12 +78,7 @@ class RecordingRetriever(BaseRetriever):
         self.found: list[tuple[str, tuple[str, ...]]] = []
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._noted(query_bundle, self.inner.retrieve(query_bundle))
-
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._noted(query_bundle, await self.inner.aretrieve(query_bundle))
-
-    def _noted(self, query_bundle: QueryBundle, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        nodes = self.inner.retrieve(query_bundle)
         self.found.append((query_bundle.query_str, _ids(nodes)))
         return nodes
 
@@ -80,28 +118,23 @@ Factory = Callable[[EngineContext], Any]
 """Makes a LlamaIndex chat engine; one with ``explain`` is asked to explain, any other to chat."""
 
 
-def condense_plus(context: EngineContext) -> CondensePlusChatEngine:
-    """Return this package's engine; without a model, rules rewrite."""
-    settings = {"aliases": dict(context.aliases), **context.settings}
+def plus(context: EngineContext) -> CondensePlusChatEngine:
+    """Return this package's engine; without a model it carries the topic over."""
+    settings = dict(context.settings)
+    settings["aliases"] = {**context.aliases, **settings.get("aliases", {})}
     if context.llm is None:
-        settings = {**settings, "rewrite": {"chain": ["rules", "original"], **settings.get("rewrite", {})}}
+        settings["rewrite"] = {"chain": ["rules", "original"], **settings.get("rewrite", {})}
     return CondensePlusChatEngine.from_defaults(
         retriever=context.retriever,
         llm=MockLLM(),
         condense_llm=context.llm,
-        settings=CondensePlusSettings.from_defaults(**settings),
+        settings=CondensePlusSettings(**settings),
     )
 
 
 def as_typed(context: EngineContext) -> CondensePlusChatEngine:
-    """Return an engine that searches the user's words as they are."""
-    return condense_plus(EngineContext(context.retriever, context.llm, {}, {"enabled": False}))
-
-
-def last_turns(context: EngineContext) -> CondensePlusChatEngine:
-    """Return an engine that searches the turns before together with the question, whatever it is."""
-    settings = {"trigger": {"mode": "always"}, "rewrite": {"chain": ["concat", "original"]}}
-    return condense_plus(EngineContext(context.retriever, context.llm, {}, settings))
+    """Return an engine that searches the user's words."""
+    return plus(EngineContext(context.retriever, None, {}, {"enabled": False}))
 
 
 def stock(context: EngineContext) -> CondenseQuestionChatEngine:
@@ -114,13 +147,7 @@ def stock_context(context: EngineContext) -> CondensePlusContextChatEngine:
     return CondensePlusContextChatEngine.from_defaults(context.retriever, llm=_needed(context, "stock-context"))
 
 
-ENGINES: dict[str, Factory] = {
-    "condense-plus": condense_plus,
-    "as-typed": as_typed,
-    "last-turns": last_turns,
-    "stock": stock,
-    "stock-context": stock_context,
-}
+ENGINES: dict[str, Factory] = {"plus": plus, "stock": stock, "stock-context": stock_context, "as-typed": as_typed}
 """The engines by name."""
 
 
@@ -153,41 +180,37 @@ class Observed:
 
     def run(self, case: Case) -> Outcome:
         """Give a case to the engine; whatever it raises passes through."""
-        history = case.chat_history()
         self._retriever.found.clear()
-        if hasattr(self.engine, "explain"):
-            return _from_trace(case, self.engine.explain(case.question, chat_history=history))
-        self.engine.reset()
-        return self._from_chat(case, history)
+        return self._explained(case) if hasattr(self.engine, "explain") else self._chatted(case)
 
-    def _from_chat(self, case: Case, history: list[ChatMessage]) -> Outcome:
-        response = self.engine.chat(case.question, chat_history=history)
-        found = tuple(self._retriever.found)
-        query = found[0][0] if found else case.question
+    def _explained(self, case: Case) -> Outcome:
+        trace = self.engine.explain(case.question, chat_history=case.chat_history())
+        attempts = ((a.query, a.trust.value if a.trust else a.error) for a in trace.rewrite.attempts if a.query)
         return Outcome(
             case_id=case.id,
-            query=query,
-            rewrite_asked=bool(history),
-            reason="stock",
-            rewriter="stock",
-            attempts=((query, True),) if history else (),
+            query=trace.search_query,
+            rewrite_asked=trace.decision.rewrite,
+            reason=trace.decision.reason.value,
+            rewriter=trace.rewrite.rewriter,
+            trust=trace.rewrite.trust.value if trace.rewrite.attempts else "",
+            attempts=tuple(attempts),
+            lists=tuple((ranked.query.text, _ids(ranked.nodes)) for ranked in trace.retrievals if ranked.used),
+            nodes=_ids(trace.nodes),
+        )
+
+    def _chatted(self, case: Case) -> Outcome:
+        self.engine.reset()
+        response = self.engine.chat(case.question, chat_history=case.chat_history())
+        found = tuple(self._retriever.found)
+        return Outcome(
+            case_id=case.id,
+            query=found[0][0] if found else case.question,
+            rewrite_asked=bool(case.history),
+            reason=ALWAYS,
+            rewriter=ALWAYS,
             lists=found,
             nodes=_ids(response.source_nodes) or (found[-1][1] if found else ()),
         )
-
-
-def _from_trace(case: Case, trace: CondenseTrace) -> Outcome:
-    return Outcome(
-        case_id=case.id,
-        query=trace.search_query,
-        rewrite_asked=trace.decision.rewrite,
-        reason=trace.decision.reason.value,
-        score=trace.decision.score,
-        rewriter=trace.rewrite.rewriter,
-        attempts=tuple((a.query, a.accepted) for a in trace.rewrite.attempts if a.query),
-        lists=tuple((ranked.query.text, _ids(ranked.nodes)) for ranked in trace.retrievals if ranked.used),
-        nodes=_ids(trace.nodes),
-    )
 
 
 def _needed(context: EngineContext, name: str) -> LLM:

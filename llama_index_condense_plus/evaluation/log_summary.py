@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from llama_index_condense_plus.evaluation.columns import columns_of, padded
 from llama_index_condense_plus.evaluation.logged import Turn
 
 MOST = 10
@@ -60,8 +59,7 @@ def as_lines(summary: dict[str, Any]) -> list[str]:
         if not isinstance(value, dict) or not any(value.values()):
             continue
         lines += ["", name]
-        width = max(map(columns_of, value))
-        lines += [f"  {padded(key, width)}  {count}" for key, count in value.items()]
+        lines += [f"{count:>8}  {key}" for key, count in value.items()]
     return lines
 
 

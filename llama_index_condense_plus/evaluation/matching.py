@@ -1,44 +1,76 @@
-"""Comparing a query with what a case asks for: terms that must occur, and accepted rewrites."""
+"""Comparing a query with what a case asks for: terms that must occur, accepted rewrites, restored words."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
-from llama_index_condense_plus.evaluation.cases import ALTERNATIVES, Case
-from llama_index_condense_plus.lexicons.text import fold
+from llama_index_condense_plus.evaluation.cases import Case
+from llama_index_condense_plus.languages import pack_of
+from llama_index_condense_plus.languages.text import fold
 
-_BESIDE_HAN = re.compile(r"\s*([\u3400-\u9fff])\s*")
+ALTERNATIVES = "|"
+"""Separates the alternatives of one must-term: any of them will do."""
+DANGLING = frozenset({"person", "thing", "plural", "previous"})
+"""Kinds of references that a search query must not hold."""
+_BESIDE_LETTER = re.compile(r"\s*([^\W\d_a-zA-Z\u00c0-\u024f])\s*")
 _NOT_WORDS = re.compile(r"[^\w\s]+|_")
 
 
 def normal(text: str) -> str:
     """Return a form in which two texts of the same words are equal: case, width, script, punctuation, spaces."""
-    return " ".join(_BESIDE_HAN.sub(r"\1", _NOT_WORDS.sub(" ", fold(text))).split())
+    return " ".join(_BESIDE_LETTER.sub(r"\1", _NOT_WORDS.sub(" ", fold(text))).split())
 
 
 def holds(query: str, term: str) -> bool:
     """Return True if a query holds a term, or one of its alternatives separated by ``|``.
 
-    Letter case, width, script and the spaces beside Chinese characters make no difference. A Latin term is found
-    at the beginning of a word, so that ``approv`` finds "approval" and ``car`` does not find "scar".
+    Letter case, width, script and spaces beside Chinese characters make no difference. A Latin term is found at the
+    beginning of a word: ``approv`` finds "approval", ``car`` does not find "scar".
     """
     text = _flat(query)
     return any(_pattern(alternative).search(text) is not None for alternative in term.split(ALTERNATIVES))
+
+
+def is_labelled(case: Case) -> bool:
+    """Return True if it is known what a right query looks like."""
+    return bool(case.accepted_rewrites or case.must_contain)
 
 
 def is_correct(case: Case, query: str) -> bool:
     """Return True if a query is an accepted rewrite, or holds every must-term; forbidden terms rule it out."""
     if any(holds(query, term) for term in case.must_not_contain):
         return False
-    if is_accepted(case, query):
+    if normal(query) in {normal(accepted) for accepted in case.accepted_rewrites}:
         return True
     return bool(case.must_contain) and all(holds(query, term) for term in case.must_contain)
 
 
-def is_accepted(case: Case, query: str) -> bool:
-    """Return True if a query equals one of the accepted rewrites."""
-    return normal(query) in {normal(accepted) for accepted in case.accepted_rewrites}
+def is_dangling(query: str) -> bool:
+    """Return True if a query still refers to something that only the conversation says."""
+    return any(reference.kind in DANGLING for reference in pack_of(query).references(query))
+
+
+def restoration_f1(question: str, query: str, accepted: Sequence[str]) -> float:
+    """Return F1 of the words that a query adds to the question, best over the accepted rewrites.
+
+    This is the restored unigrams of Pan et al. 2019; 1 if neither adds anything.
+    """
+    known = set(_words(question))
+    added = Counter(word for word in _words(query) if word not in known)
+    wanted = [Counter(word for word in _words(text) if word not in known) for text in accepted]
+    return max((_f1(added, words) for words in wanted), default=0.0)
+
+
+def _f1(found: Counter[str], wanted: Counter[str]) -> float:
+    total = found.total() + wanted.total()
+    return 2 * (found & wanted).total() / total if total else 1.0
+
+
+def _words(text: str) -> list[str]:
+    return [fold(token.text) for token in pack_of(text).tokenize(text) if token.kind != "mark"]
 
 
 @lru_cache(maxsize=8192)
@@ -49,4 +81,4 @@ def _pattern(term: str) -> re.Pattern[str]:
 
 
 def _flat(text: str) -> str:
-    return _BESIDE_HAN.sub(r"\1", fold(text).replace("’", "'"))
+    return _BESIDE_LETTER.sub(r"\1", fold(text).replace("’", "'"))

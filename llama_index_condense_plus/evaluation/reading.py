@@ -125,9 +125,11 @@ class Fields:
             raise self.error(f"field {self._place}{name}: the text is blank")
         return value
 
-    def truth(self, name: str) -> bool:
-        """Return true or false."""
+    def truth(self, name: str) -> bool | None:
+        """Return true or false, None if the field is missing."""
         value = self._values.get(name)
+        if name not in self._values:
+            return None
         if not isinstance(value, bool):
             raise self.error(f"field {self._place}{name}: true or false is expected, not {_name(value)}")
         return value
@@ -147,8 +149,8 @@ class Fields:
         return value
 
     def objects(self, name: str) -> list[Fields]:
-        """Return a list of objects."""
-        value = self._values.get(name)
+        """Return a list of objects, empty if the field is missing."""
+        value = self._values.get(name, [])
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.error(f"field {self._place}{name}: a list of objects is expected, not {_name(value)}")
         return [Fields(self._path, self._line, item, f"{self._place}{name}[{i}].") for i, item in enumerate(value)]

@@ -1,26 +1,62 @@
-"""The report as plain data, which the JSON, Markdown and HTML forms are made from."""
+"""The report: plain data, a table for the terminal, and one self-contained HTML page."""
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 from llama_index_condense_plus._version import __version__
+from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.cases import Case, Dataset
-from llama_index_condense_plus.evaluation.metrics.statistics import compare
-from llama_index_condense_plus.evaluation.outcome import Outcome
-from llama_index_condense_plus.evaluation.scoring import LOWER_IS_BETTER, Scores, stage_counts
-from llama_index_condense_plus.evaluation.stages import Stage
+from llama_index_condense_plus.evaluation.differences import word_diff
+from llama_index_condense_plus.evaluation.scoring import Scores, Stage, rank
+from llama_index_condense_plus.evaluation.statistics import estimate
+from llama_index_condense_plus.observability.clean import printable
 
-MAX_FAILURES = 60
-"""Failures listed for each engine; their number is given in full."""
-CURVE_STEPS = 21
-"""Points of the gate's curve."""
-COMPARED = ("rewrite_accuracy", "restoration_f1", "hit@1")
-"""Figures by which two engines are compared, beside recall, MRR and nDCG where they are measured."""
+MAX_CASES = 200
+"""Cases shown on the page, the most telling first; the JSON report has them all."""
+
+
+class Figure(NamedTuple):
+    """How a figure is shown."""
+
+    name: str
+    """Plain name."""
+    meaning: str
+    """What it counts."""
+    lower: bool = False
+    """True if less is better."""
+    unit: str = "%"
+    """``%`` for shares, else the unit of the number."""
+    headline: bool = False
+    """True for the cards on top."""
+
+
+FIGURES = {
+    "rewrite_accuracy": Figure("Right searches", "the query says all it must and nothing it must not", headline=True),
+    "accuracy_where_needed": Figure("Right where a rewrite is needed", "the same, follow-ups only"),
+    "accuracy_where_not_needed": Figure("Right where none is needed", "the same, complete questions only"),
+    "restoration_f1": Figure("Missing words restored", "F1 of the added words against accepted rewrites", unit=""),
+    "dangling_rate": Figure(
+        "Dangling references", "queries that still say it, that or they", lower=True, headline=True
+    ),
+    "gate_recall": Figure("Follow-ups rewritten", "messages that need a rewrite and get one", headline=True),
+    "gate_skip": Figure(
+        "Complete questions left alone", "messages that need no rewrite and cost no call", headline=True
+    ),
+    "hit@1": Figure("Right passage first", "a right passage is the best result", headline=True),
+    "hit@k": Figure("Right passage in the top k", "a right passage is among the first k", headline=True),
+    "recall@k": Figure("Recall at k", "share of the right passages among the first k"),
+    "mrr@k": Figure("Mean reciprocal rank", "1 / rank of the first right passage", unit=""),
+    "ndcg@k": Figure("nDCG at k", "normalised discounted cumulative gain", unit=""),
+    "failed_rate": Figure("Failed turns", "the engine raised an error", lower=True),
+    "llm_calls": Figure("Model calls per turn", "calls of the language model for the search", True, "", headline=True),
+    "latency_p50_s": Figure("Median time", "seconds to search one turn, without the answer", lower=True, unit="s"),
+    "latency_p95_s": Figure("95th percentile of time", "seconds to search one turn", lower=True, unit="s"),
+}
+"""Every figure in the order in which a reader wants them; ``k`` stands for the depth."""
 
 
 def make_report(dataset: Dataset, runs: Sequence[Scores], *, k: int) -> dict[str, Any]:
@@ -28,108 +64,144 @@ def make_report(dataset: Dataset, runs: Sequence[Scores], *, k: int) -> dict[str
 
     Args:
         dataset: the cases.
-        runs: the engines' scores, the one to be judged first.
+        runs: the engines' scores.
         k: depth of the retrieval figures.
     """
+    shown = []
+    for name, figure in FIGURES.items():
+        key = name.replace("@k", f"@{k}")
+        values = [_value(run, key) for run in runs]
+        if any(value is not None for value in values):
+            words = {part: getattr(figure, part).replace(" k", f" {k}") for part in ("name", "meaning")}
+            row = {**figure._asdict(), **words, "key": key, "values": values}
+            shown.append(row | {"differences": [_difference(runs[0], run, key) for run in runs[1:]]})
+    cases = [_case(dataset, index, runs, k) for index in range(len(dataset.cases))]
     return {
         "version": __version__,
         "dataset": {
             "name": dataset.name,
             "cases": len(dataset.cases),
             "passages": len(dataset.passages),
-            "needs_rewrite": sum(bool(case.needs_rewrite) for case in dataset.cases),
-            "fingerprint": dataset.fingerprint(),
+            "need_rewrite": sum(case.needs_rewrite is True for case in dataset.cases),
+            "note": dataset.note,
         },
         "k": k,
-        "engines": {scores.engine: _engine(dataset, scores) for scores in runs},
-        "comparisons": [_compared(first, second) for first, second in itertools.combinations(runs, 2)],
+        "engines": [run.engine for run in runs],
+        "figures": shown,
+        "stages": {run.engine: run.counts() for run in runs},
+        "cases": sorted(cases, key=lambda case: -case["priority"]),
     }
 
 
-def gate_curve(dataset: Dataset, scores: Scores) -> list[dict[str, float]]:
-    """Return recall and skip of the gate at thresholds from 0 to 1; turns decided by a rule count as 0 or 1."""
-    turns = [
-        (case.needs_rewrite, outcome.score if outcome.score is not None else float(outcome.rewrite_asked))
-        for case, outcome in zip(dataset.cases, scores.outcomes, strict=True)
-        if case.history and case.needs_rewrite is not None and not outcome.error
-    ]
-    needed = [value for needs, value in turns if needs]
-    not_needed = [value for needs, value in turns if not needs]
-    if not needed or not not_needed:
-        return []
-    thresholds = [step / (CURVE_STEPS - 1) for step in range(CURVE_STEPS)]
-    return [
-        {
-            "threshold": threshold,
-            "recall": sum(value >= threshold for value in needed) / len(needed),
-            "skip": sum(value < threshold for value in not_needed) / len(not_needed),
-        }
-        for threshold in thresholds
-    ]
+def _value(run: Scores, key: str) -> dict[str, float] | None:
+    if key in run.run:
+        return {"mean": run.run[key]}
+    return asdict(estimate(list(run.values[key].values()))) if run.values.get(key) else None
 
 
-def _engine(dataset: Dataset, scores: Scores) -> dict[str, Any]:
-    wrong = [
-        (case, outcome)
-        for case, outcome in zip(dataset.cases, scores.outcomes, strict=True)
-        if scores.stages[case.id] is not Stage.RIGHT
-    ]
-    return {
-        "figures": {name: asdict(figure) for name, figure in sorted(scores.estimates().items())},
-        "corpus": scores.corpus,
-        "not_measured": list(scores.missing),
-        "stages": stage_counts(scores),
-        "rewriters": dict(Counter(outcome.rewriter or "none" for outcome in scores.outcomes).most_common()),
-        "categories": {
-            name: {category: asdict(figure) for category, figure in scores.by_category(dataset, name).items()}
-            for name in ("rewrite_accuracy", "gate_recall", "gate_skip", "hit@1")
-        },
-        "gate_curve": gate_curve(dataset, scores),
-        "latencies_s": [round(outcome.latency_s, 5) for outcome in scores.outcomes],
-        "failures": len(wrong),
-        "worst": [_failure(case, outcome, scores) for case, outcome in _worst_first(wrong, scores)[:MAX_FAILURES]],
-    }
+def _difference(first: Scores, other: Scores, key: str) -> dict[str, float] | None:
+    """Return the first engine's figure less another's, on the cases that both have."""
+    one, two = first.values.get(key, {}), other.values.get(key, {})
+    shared = [one[case] - two[case] for case in one if case in two]
+    return asdict(estimate(shared)) if shared else None
 
 
-def _worst_first(wrong: Sequence[tuple[Case, Outcome]], scores: Scores) -> list[tuple[Case, Outcome]]:
-    """Order failures: engine failures first, then by how little of the right words was restored."""
-    f1: Mapping[str, float] = scores.values.get("restoration_f1", {})
-    order = list(Stage)
-    return sorted(
-        wrong,
-        key=lambda pair: (
-            scores.stages[pair[0].id] is not Stage.ENGINE_FAILED,
-            f1.get(pair[0].id, 0.0),
-            order.index(scores.stages[pair[0].id]),
-        ),
-    )
-
-
-def _failure(case: Case, outcome: Outcome, scores: Scores) -> dict[str, Any]:
+def _case(dataset: Dataset, index: int, runs: Sequence[Scores], k: int) -> dict[str, Any]:
+    case = dataset.cases[index]
+    texts = {passage.id: passage.title or passage.text for passage in dataset.passages}
+    rows = []
+    for run in runs:
+        outcome = run.outcomes[index]
+        rows.append(
+            {
+                "engine": run.engine,
+                "query": outcome.query,
+                "stage": run.stages[case.id].value,
+                "right": run.stages[case.id] is Stage.RIGHT,
+                "rank": rank(outcome, case, k),
+                "why": outcome.reason,
+                "rewriter": outcome.rewriter,
+                "trust": outcome.trust,
+                "found": [texts.get(name, name) for name in outcome.nodes[:k]],
+                "error": outcome.error,
+            }
+        )
     return {
         "id": case.id,
         "category": case.category,
-        "stage": scores.stages[case.id].value,
-        "history": [f"{message.role}: {message.content}" for message in case.history],
+        "history": [asdict(message) for message in case.history],
         "question": case.question,
-        "query": outcome.query,
-        "accepted": case.accepted_rewrites[0] if case.accepted_rewrites else "",
-        "reason": outcome.reason,
-        "error": outcome.error,
-        "gold": list(case.gold),
-        "found": list(outcome.nodes),
+        "accepted": list(case.accepted_rewrites[:1]),
+        "gold": [texts.get(name, name) for name in case.gold],
+        "engines": rows,
+        "priority": _priority(case, rows),
+        "outcome": _outcome(rows),
     }
 
 
-def _compared(first: Scores, second: Scores) -> dict[str, Any]:
-    found = {}
-    ranked = [name for name in first.values if name.startswith(("recall@", "mrr@", "ndcg@"))]
-    for name in (*COMPARED, *ranked):
-        one, other = first.values.get(name, {}), second.values.get(name, {})
-        shared = [case for case in one if case in other]
-        if shared:
-            found[name] = asdict(compare([one[case] for case in shared], [other[case] for case in shared]))
-    return {"first": first.engine, "second": second.engine, "figures": found}
+def _outcome(rows: Sequence[Mapping[str, Any]]) -> str:
+    if any(row["error"] for row in rows):
+        return "failed"
+    if len({(row["right"], row["rank"] or 0) for row in rows}) > 1:
+        return "engines differ"
+    return "same" if rows[0]["right"] else "all wrong"
+
+
+def _priority(case: Case, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Return how soon a case deserves a look: failures, then losses of any engine, then differing queries."""
+    order = ("same", "all wrong", "engines differ", "failed")
+    different = len({row["query"] for row in rows}) > 1
+    return 4 * order.index(_outcome(rows)) + 2 * different + bool(case.gold)
+
+
+def as_html(report: Mapping[str, Any]) -> str:
+    """Return a report as one HTML page that loads nothing from elsewhere.
+
+    Raises:
+        ConfigurationError: jinja2 is not installed.
+    """
+    try:
+        from jinja2 import Environment  # noqa: PLC0415, an extra
+    except ImportError:
+        raise ConfigurationError("jinja2 is missing: pip install 'llama-index-condense-plus[eval]'") from None
+    text = (files("llama_index_condense_plus.evaluation") / "data" / "report.html.jinja").read_text("utf-8")
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": _number, "printable": printable}
+    environment.globals |= {"diff": word_diff}
+    shown = report["cases"][:MAX_CASES]
+    return environment.from_string(text).render(report=report, shown=shown, stages=_stages(report))
+
+
+def as_text(report: Mapping[str, Any]) -> str:
+    """Return the figures as a table of at most 80 columns for two engines, and where cases went wrong."""
+    engines = report["engines"]
+    rows = [["", *engines]]
+    for figure in report["figures"]:
+        arrow = "↓" if figure["lower"] else "↑"
+        cells = [_number(value and value["mean"], figure["unit"]) for value in figure["values"]]
+        rows.append([f"{figure['name']} {arrow}", *cells])
+    stages = _stages(report)
+    rows += [[""] * len(rows[0]), ["Cases", *[""] * len(engines)]]
+    rows += [[f"  {stage}", *(str(report["stages"][name].get(stage, 0)) for name in engines)] for stage in stages]
+    width = max(len(row[0]) for row in rows) + 2
+    column = max(len(cell) for row in rows for cell in row[1:]) + 2
+    lines = ["".join([row[0].ljust(width), *(cell.rjust(column) for cell in row[1:])]).rstrip() for row in rows]
+    notes = [report["dataset"]["note"]] if report["dataset"]["note"] else []
+    if not any(figure["key"].startswith("ndcg") for figure in report["figures"]) and report["dataset"]["passages"]:
+        notes.append("Recall, MRR and nDCG need pip install 'llama-index-condense-plus[eval]'.")
+    return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+def _stages(report: Mapping[str, Any]) -> list[str]:
+    return [stage.value for stage in Stage if any(stage.value in counts for counts in report["stages"].values())]
+
+
+def _number(value: float | None, unit: str) -> str:
+    if value is None:
+        return "–"
+    if unit == "%":
+        return f"{100 * value:.1f} %"
+    return f"{value:.3f} {unit}".rstrip()
 
 
 def missed_thresholds(scores: Scores, thresholds: Mapping[str, float]) -> list[str]:
@@ -139,9 +211,9 @@ def missed_thresholds(scores: Scores, thresholds: Mapping[str, float]) -> list[s
         try:
             value = scores.figure(name)
         except KeyError:
-            lines.append(f"{name} was not measured; measured are {', '.join(sorted({*scores.values, *scores.corpus}))}")
+            lines.append(f"{name} was not measured; measured are {', '.join(sorted({*scores.values, *scores.run}))}")
             continue
-        below = name in LOWER_IS_BETTER or name.startswith("latency")
-        if value > limit if below else value < limit:
-            lines.append(f"{name} is {value:.3f}, {'at most' if below else 'at least'} {limit:g} is wanted")
+        lower = name in FIGURES and FIGURES[name].lower
+        if value > limit if lower else value < limit:
+            lines.append(f"{name} is {value:.3f}, {'at most' if lower else 'at least'} {limit:g} is wanted")
     return lines

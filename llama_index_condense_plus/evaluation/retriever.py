@@ -12,7 +12,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from llama_index_condense_plus.evaluation.cases import Passage
-from llama_index_condense_plus.lexicons.text import content_tokens, has_han
+from llama_index_condense_plus.languages import pack_of
 
 K1 = 1.5
 B = 0.75
@@ -20,7 +20,7 @@ B = 0.75
 
 
 class LexicalRetriever(BaseRetriever):
-    """BM25 over content words; Chinese words count by their character pairs too, as segmentations differ.
+    """BM25 over content words; words of languages without spaces count by their character pairs too.
 
     Args:
         passages: the corpus.
@@ -55,10 +55,9 @@ class LexicalRetriever(BaseRetriever):
 
 
 def terms(text: str) -> list[str]:
-    """Return the terms of a text: its content words, and the character pairs of longer Chinese words."""
-    found = []
-    for word in content_tokens(text):
-        found.append(word)
-        if has_han(word) and len(word) > 2:  # noqa: PLR2004, a pair is its own word
-            found += [word[i : i + 2] for i in range(len(word) - 1)]
-    return found
+    """Return the terms of a text: its content words, and the character pairs of words written without spaces."""
+    pack = pack_of(text)
+    words = list(pack.content_words(text))
+    if pack.joiner:
+        return words
+    return words + [word[i : i + 2] for word in words if not word.isascii() for i in range(len(word) - 2 + 1)]

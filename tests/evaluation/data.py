@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llama_index_condense_plus.evaluation.cases import Case, Dataset, Message, Passage
-from llama_index_condense_plus.evaluation.outcome import Outcome
+from llama_index_condense_plus.evaluation.engines import Outcome
 
 HISTORY = (Message("user", "How long is the warranty of the GTE-3000?"), Message("assistant", "Two years."))
 PASSAGES = (
@@ -51,10 +51,9 @@ def outcome(**changes: Any) -> Outcome:
         "query": "What is the price of the GTE-3000?",
         "rewrite_asked": True,
         "rewriter": "rules",
-        "attempts": (("What is the price of the GTE-3000?", True),),
+        "attempts": (("What is the price of the GTE-3000?", "trusted"),),
         "lists": (("What is the price of the GTE-3000?", ("price", "other")),),
         "nodes": ("price", "other"),
-        "ideal": ("price",),
         "latency_s": 0.01,
     }
     return Outcome(**(values | changes))

@@ -1,91 +1,102 @@
 from __future__ import annotations
 
-import argparse
 import json
+import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from llama_index_condense_plus.errors import CondensePlusError
-from llama_index_condense_plus.evaluation.commands import add_eval_parser, run_eval
+from llama_index_condense_plus.cli import main
+from tests.evaluation.test_cases import ROW, written
+from tests.evaluation.test_chats import SAMPLE
 
 
-def evaluate(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    add_eval_parser(parser.add_subparsers())
-    return run_eval(parser.parse_args(["eval", *words]))
+@pytest.fixture(autouse=True)
+def _no_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
 
 
 def test_eval_without_arguments_measures_the_shipped_cases(capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate("--limit", "30") == 0
+    assert main(["eval", "--limit", "30"]) == 0
     out = capsys.readouterr().out
-    assert "rewrite_accuracy" in out
-    assert "as-typed" in out
+    assert "Right searches ↑" in out
+    assert "Model calls" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert not list(Path().iterdir())
 
 
-def test_eval_writes_three_reports_and_resumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--limit", "20", "--engine", "condense-plus", "--output", str(tmp_path / "out"))
-    assert evaluate(*words) == 0
-    names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"report.json", "report.md", "report.html", "rows"}
-    first = json.loads((tmp_path / "out/report.json").read_text("utf-8"))
-    assert evaluate(*words, "--json") == 0
-    second = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert second["engines"]["condense-plus"]["latencies_s"] == first["engines"]["condense-plus"]["latencies_s"]
+def test_one_command_makes_a_report_of_a_chat_log(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "--cases", str(SAMPLE)]) == 0
+    assert "condense-plus-report/report.html" in capsys.readouterr().err
+    page = Path("condense-plus-report/report.html").read_text(encoding="utf-8")
+    assert "Cases to look at first" in page
+    assert page.index("engines differ") < page.index("<h2>All figures")
+    assert "Right searches" not in page  # the log has no labels
+    assert not re.findall(r"(?:src|href)=", page)
 
 
-def test_eval_exits_by_thresholds(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--limit", "20", "--engine", "as-typed", "--fail-under")
-    assert evaluate(*words, "gate_skip=1") == 0
-    assert evaluate(*words, "gate_recall=0.98") == 1
-    assert "gate_recall is 0.000, at least 0.98 is wanted" in capsys.readouterr().err
+def test_reports_are_escaped_and_go_on_where_they_were(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>\u202e\x1b[2J 呢？"
+    cases = written(tmp_path, ROW | {"question": hostile}, ROW | {"id": "b"})
+    words = ["eval", "--cases", str(cases), "--engine", "plus", "--output", "out"]
+    assert main(words) == 0
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert not {"\u202e", "\x1b"} & set(page)
+    first = json.loads(Path("out/report.json").read_text(encoding="utf-8"))
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["figures"] == first["figures"]
 
 
-def test_eval_checks_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate("--check") == 0
-    row: dict[str, Any] = {"id": "a", "lang": "en", "category": "x", "history": [], "question": "q"}
-    (tmp_path / "cases.jsonl").write_text(json.dumps(row | {"needs_rewrite": True}), "utf-8")
-    assert evaluate("--check", "--data", str(tmp_path / "cases.jsonl")) == 1
-    assert "a: needs a rewrite but has no history" in capsys.readouterr().out
-
-
-def test_eval_reads_a_public_data_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "corpus.txt").write_text("我想养猫\t养猫很好\t它贵吗\t猫贵吗\n", "utf-8")
-    assert evaluate("--data", str(tmp_path / "corpus.txt"), "--json", "--engine", "condense-plus") == 0
+def test_engines_are_compared_on_the_same_cases(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "--limit", "20", "--engine", "plus", "--engine", "as-typed", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["dataset"]["passages"] == 0
-    assert "hit@1" not in report["engines"]["condense-plus"]["figures"]
+    assert report["engines"] == ["plus", "as-typed"]
+    hit = next(figure for figure in report["figures"] if figure["key"] == "hit@3")
+    assert hit["name"] == "Right passage in the top 3"
+    assert hit["differences"][0]["n"] == hit["values"][0]["n"]
+    outcomes = [case["outcome"] for case in report["cases"]]
+    assert outcomes == sorted(outcomes, key=["failed", "engines differ", "all wrong", "same"].index)
 
 
-def test_eval_takes_a_corpus_and_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "p.jsonl").write_text(json.dumps({"id": "hr-leave-sick", "text": "病假"}), "utf-8")
-    (tmp_path / "s.toml").write_text('[trigger]\nmode = "never"\n', "utf-8")
-    words = ("--passages", str(tmp_path / "p.jsonl"), "--settings", str(tmp_path / "s.toml"), "--limit", "10")
-    assert evaluate(*words, "--json", "--engine", "condense-plus") == 0
+def test_thresholds_decide_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["eval", "--limit", "20", "--engine", "as-typed", "--fail-under"]
+    assert main([*words, "failed_rate=0"]) == 0
+    assert main([*words, "accuracy_where_needed=0.9"]) == 1
+    assert "at least 0.9 is wanted" in capsys.readouterr().err
+    assert main([*words, "nothing=0.9"]) == 1
+    assert "nothing was not measured" in capsys.readouterr().err
+
+
+def test_a_corpus_of_one_s_own_and_settings_are_used(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    written(tmp_path, {"id": "hr-leave-sick", "text": "病假"}, name="p.jsonl")
+    Path("s.toml").write_text('[trigger]\nmode = "never"\n', "utf-8")
+    words = ["eval", "--passages", "p.jsonl", "--settings", "s.toml", "--limit", "10", "--engine", "plus", "--json"]
+    assert main(words) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["dataset"]["passages"] == 1
-    assert report["engines"]["condense-plus"]["figures"]["gate_recall"]["mean"] == 0.0
+    assert {row["why"] for case in report["cases"] for row in case["engines"]} <= {"disabled", "no_history"}
 
 
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--engine", "nothing"), "none of condense-plus"),
-        (("--engine", "stock"), "needs a model"),
-        (("--answers",), "needs a model"),
-        (("--fail-under", "gate_recall"), "not FIGURE=VALUE"),
-        (("--settings", "missing.toml"), "cannot read missing.toml"),
-        (("--data", "missing.jsonl"), "missing.jsonl: cannot be read"),
-        (("--limit", "0"), "--limit is at least 1"),
-        (("--workers", "0"), "at least 1"),
-        (("--api-base", "http://x"), "needs --model"),
+        (["--engine", "nothing"], "none of plus"),
+        (["--engine", "stock"], "needs a model"),
+        (["--fail-under", "gate_recall"], "not FIGURE=VALUE"),
+        (["--settings", "missing.toml"], "cannot read missing.toml"),
+        (["--cases", "missing.jsonl"], "missing.jsonl: cannot be read"),
+        (["--limit", "0"], "--limit is at least 1"),
+        (["--workers", "0"], "at least 1"),
+        (["--top-k", "0"], "at least 1"),
+        (["--api-base", "http://x"], "needs --model"),
     ],
 )
-def test_eval_names_a_wrong_option_and_writes_nothing(
-    words: tuple[str, ...], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_wrong_option_is_named_and_nothing_is_written(
+    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(CondensePlusError, match=reason):
-        evaluate(*words, "--output", str(tmp_path / "out"))
-    assert not (tmp_path / "out").exists()
+    assert main(["eval", *words, "--output", "out"]) == 2
+    assert reason in capsys.readouterr().err
+    assert not Path("out").exists()

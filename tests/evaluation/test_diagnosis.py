@@ -31,7 +31,7 @@ def test_diagnose_asks_the_four_questions_in_order() -> None:
 
 
 def test_diagnose_finds_the_pronoun_that_was_left() -> None:
-    found = answers(trace_of("How much does it cost?"))
+    found = answers(trace_of("And its price?"))
     assert found == {
         "self_contained": False,
         "pronoun_left": True,
@@ -51,7 +51,7 @@ def test_diagnose_finds_the_subject_that_is_missing(question: str, missing: bool
 def test_diagnose_finds_nothing_wrong_with_a_good_rewrite() -> None:
     rewritten = diagnose(trace_of("And its price?", rewrite="What is the price of the GTE-3000?"))
     assert [answer.good for answer in rewritten] == [True, True, True, None]
-    assert rewritten[2].evidence == ("GTE-3000",)
+    assert rewritten[2].evidence == ("gte-3000",)
 
 
 def test_diagnose_takes_a_first_question_as_it_is() -> None:

@@ -1,23 +1,25 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from llama_index.core.llms import MockLLM
 
-from llama_index_condense_plus.evaluation.answers import Judge
-from llama_index_condense_plus.evaluation.calls import counting_enabled, tallied
+from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.cases import Dataset
-from llama_index_condense_plus.evaluation.engines import EngineContext, as_typed
-from llama_index_condense_plus.evaluation.outcome import Outcome
+from llama_index_condense_plus.evaluation.engines import ENGINES, EngineContext, Observed, as_typed, load_factory
 from llama_index_condense_plus.evaluation.retriever import LexicalRetriever
 from llama_index_condense_plus.evaluation.runner import run_engine
-from tests.evaluation.data import DATASET, PASSAGES, case, outcome
+from llama_index_condense_plus.evaluation.scoring import Stage, score
+from tests.evaluation.data import DATASET, PASSAGES, case, complete, outcome
 from tests.fakes import ScriptedLLM
 
-CONTEXT = EngineContext(LexicalRetriever(PASSAGES))
+REWRITE = "What is the price of the GTE-3000?"
+
+
+def context(llm: Any = None, **settings: Any) -> EngineContext:
+    return EngineContext(LexicalRetriever(PASSAGES), llm, {}, settings)
 
 
 class Counting:
@@ -41,93 +43,90 @@ class Counting:
         return engine
 
 
-def test_run_engine_gives_outcomes_in_the_data_set_s_order() -> None:
+@pytest.mark.parametrize("name", sorted(ENGINES))
+def test_every_engine_runs_a_follow_up(name: str) -> None:
+    found = Observed(load_factory(name), context(ScriptedLLM(rewrite=REWRITE))).run(case())
+    assert found.case_id == "c1"
+    assert found.query == ("And the price?" if name == "as-typed" else REWRITE)
+    assert found.nodes[0] in {"price", "other"}
+
+
+@pytest.mark.parametrize("name", ["stock", "stock-context", "nothing", "json:nothing", "json:__name__"])
+def test_engines_that_cannot_be_made_are_refused(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="--engine"):
+        load_factory(name)(context())
+
+
+def test_plus_takes_settings_and_needs_no_model() -> None:
+    assert Observed(load_factory("plus"), context()).run(case()).rewriter != "llm"
+    assert not Observed(load_factory("plus"), context(trigger={"mode": "never"})).run(case()).rewrite_asked
+
+
+def test_outcomes_come_in_the_data_set_s_order() -> None:
     cases = tuple(case(id=f"c{i}", question=f"And the price of number {i}?") for i in range(12))
     done: list[int] = []
-    found = run_engine(as_typed, Dataset("x", cases, PASSAGES), CONTEXT, workers=4, progress=done.append)
+    found = run_engine(as_typed, Dataset("x", cases, PASSAGES), context(), workers=4, progress=done.append)
     assert [o.case_id for o in found] == [c.id for c in cases]
     assert [o.query for o in found] == [c.question for c in cases]
     assert sum(done) == 12
-    assert all(o.ideal and o.ideal[0] == "price" for o in found)
 
 
-def test_run_engine_keeps_a_case_that_failed() -> None:
-    found = run_engine(Counting("And"), DATASET, CONTEXT, workers=1)
-    assert found[0].error == "ConnectionError: the store is away"
-    assert (found[0].query, found[1].error) == ("", "")
+def test_a_case_that_fails_stays_in_and_counts_zero() -> None:
+    found = run_engine(Counting(fails_on="GTE-2000"), DATASET, context())
+    assert [bool(o.error) for o in found] == [False, True]
+    assert "the store is away" in found[1].error
+    assert score("x", DATASET, found).figure("hit@3") == 0.5
 
 
-def test_run_engine_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
-    rows = tmp_path / "rows" / "x.jsonl"
-    first = run_engine(Counting(), DATASET, CONTEXT, rows=rows, key="k")
-    lines = rows.read_text("utf-8").splitlines()
-    rows.write_text("\n".join(lines[:2]) + '\n{"case_id": "c2", "que', "utf-8")
-    factory = Counting()
-    again = run_engine(factory, DATASET, CONTEXT, rows=rows, key="k")
-    assert len(factory.asked) == 1
-    assert [o.query for o in again] == [o.query for o in first]
-    assert len(rows.read_text("utf-8").splitlines()) == 3
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    rows, first, second = tmp_path / "rows.jsonl", Counting(fails_on="GTE-2000"), Counting()
+    run_engine(first, DATASET, context(), rows=rows, key="k")
+    with rows.open("a") as handle:
+        handle.write('{"case_id": "cut')
+    run_engine(second, DATASET, context(), rows=rows, key="k")
+    assert second.asked == [DATASET.cases[1].question]
+    third = Counting()
+    run_engine(third, DATASET, context(), rows=rows, key="another")
+    assert len(third.asked) == 2
 
 
-def test_run_engine_runs_failed_cases_again(tmp_path: Path) -> None:
-    rows = tmp_path / "x.jsonl"
-    run_engine(Counting("And"), DATASET, CONTEXT, rows=rows)
-    factory = Counting()
-    assert not any(o.error for o in run_engine(factory, DATASET, CONTEXT, rows=rows))
-    assert factory.asked == ["And the price?"]
+def test_calls_are_counted_for_the_case_that_made_them() -> None:
+    found = run_engine(load_factory("stock"), DATASET, context(MockLLM()), workers=2)
+    assert [o.llm_calls for o in found] == [1, 1]
+    first = run_engine(load_factory("stock"), Dataset("x", (case(history=()),), PASSAGES), context(MockLLM()))
+    assert first[0].llm_calls == 0
 
 
-@pytest.mark.parametrize("change", ["key", "data", "garbage"])
-def test_run_engine_drops_rows_of_another_run(tmp_path: Path, change: str) -> None:
-    rows = tmp_path / "x.jsonl"
-    run_engine(Counting(), DATASET, CONTEXT, rows=rows, key="k")
-    if change == "garbage":
-        rows.write_bytes(b"\xff\xfe" + b"garbage\n" * 3)
-    dataset = Dataset("x", (DATASET.cases[0],), PASSAGES) if change == "data" else DATASET
-    factory = Counting()
-    run_engine(factory, dataset, CONTEXT, rows=rows, key="other" if change == "key" else "k")
-    assert len(factory.asked) == len(dataset.cases)
+@pytest.mark.parametrize(
+    ("changes", "stage"),
+    [
+        ({}, Stage.RIGHT),
+        ({"error": "X: y", "query": ""}, Stage.ENGINE_FAILED),
+        ({"query": "And the price?", "rewrite_asked": False}, Stage.NOT_ASKED),
+        ({"query": "And the price?", "attempts": ((REWRITE, "refused"),)}, Stage.REFUSED),
+        ({"query": "price of the GTE-2000"}, Stage.REWRITE_WRONG),
+        ({"nodes": ("other",), "lists": ((REWRITE, ("other",)),)}, Stage.NOT_FOUND),
+        ({"nodes": ("other",)}, Stage.LOST),
+    ],
+)
+def test_each_failure_has_one_stage(changes: dict[str, Any], stage: Stage) -> None:
+    scores = score("x", Dataset("d", (case(),), PASSAGES), [outcome(**changes)])
+    assert scores.stages == {"c1": stage}
+    assert scores.counts() == {stage.value: 1}
 
 
-def test_run_engine_writes_nothing_if_the_engine_cannot_be_made(tmp_path: Path) -> None:
-    def broken(_: EngineContext) -> Any:
-        raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        run_engine(broken, DATASET, CONTEXT, rows=tmp_path / "x.jsonl")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_outcome_survives_json() -> None:
-    assert Outcome.from_dict(json.loads(json.dumps(outcome().to_dict()))) == outcome()
+def test_figures_are_means_over_the_cases_they_apply_to() -> None:
+    asked = outcome(case_id="c2", query=complete().question, nodes=("price", "other"))
+    scores = score("x", DATASET, [outcome(), asked])
+    assert scores.figure("rewrite_accuracy") == 1.0
+    assert (scores.figure("gate_recall"), scores.figure("gate_skip")) == (1.0, 0.0)
+    assert (scores.figure("hit@1"), scores.figure("hit@3"), scores.figure("mrr@3")) == (0.5, 1.0, 0.75)
+    assert scores.estimates()["hit@1"].low <= 0.5 <= scores.estimates()["hit@1"].high
 
 
-def test_outcome_refuses_unknown_fields() -> None:
-    with pytest.raises(TypeError, match="unknown field x"):
-        Outcome.from_dict({"case_id": "a", "x": 1})
-
-
-def test_tallied_counts_the_calls_of_this_context() -> None:
-    with counting_enabled(), tallied() as outer:
-        MockLLM().complete("hello")
-        with tallied() as inner:
-            MockLLM().complete("hello")
-            MockLLM().complete("hello")
-    MockLLM().complete("hello")
-    assert (outer.calls, inner.calls) == (1, 2)
-
-
-def test_tally_adds_usage_where_the_server_said() -> None:
-    with tallied() as tally:
-        tally.add({"usage": {"prompt_tokens": 10, "completion_tokens": 3}})
-        tally.add(None)
-        tally.add({"usage": {"prompt_tokens": 5, "completion_tokens": 1}})
-    assert (tally.calls, tally.prompt_tokens, tally.completion_tokens) == (3, 15, 4)
-
-
-def test_judge_answers_and_judges_with_the_evaluator_of_llamaindex() -> None:
-    judge = Judge(ScriptedLLM(answer="YES, 399 dollars"), {passage.id: passage for passage in PASSAGES})
-    judged = judge.judged(case(), outcome())
-    assert (judged.answer, judged.faithful) == ("YES, 399 dollars", True)
-    assert judge.judged(case(gold=()), outcome()).faithful is None
-    assert Judge(ScriptedLLM(answer="NO"), judge.passages).judged(case(), outcome()).faithful is False
+def test_what_was_not_measured_is_no_figure() -> None:
+    unlabelled = case(accepted_rewrites=(), must_contain=(), must_not_contain=(), needs_rewrite=None, gold=())
+    scores = score("x", Dataset("d", (unlabelled,)), [outcome(lists=(), nodes=())])
+    assert set(scores.values) == {"failed_rate", "dangling_rate"}
+    off = score("x", DATASET, [outcome(reason="disabled"), outcome(case_id="c2", reason="disabled")])
+    assert not {"gate_recall", "gate_skip", "llm_calls"} & set(off.values)

@@ -1,1 +1,0 @@
-"""Figures of a run, each computed for every case; libraries do what they are known for."""

@@ -1,0 +1,43 @@
+"""How sure a figure is: bootstrap intervals, and paired comparison of two engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RESAMPLES = 2000
+SEED = 20240601
+"""Fixed, so that a report can be made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its bootstrap interval."""
+
+    mean: float
+    """The mean."""
+    low: float
+    """Lower end of the 95 % interval."""
+    high: float
+    """Upper end of the 95 % interval."""
+    n: int
+    """Number of values."""
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Return the mean and its percentile bootstrap interval (Efron and Tibshirani 1993).
+
+    The estimate of paired differences tells whether one engine is better than another: an interval without 0 is a
+    difference that chance would hardly make.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    if not values:
+        raise ValueError("A mean needs at least one value.")
+    data = np.asarray(values, dtype=float)
+    picks = np.random.default_rng(SEED).integers(0, len(data), size=(RESAMPLES, len(data)))
+    low, high = np.percentile(data[picks].mean(axis=1), [2.5, 97.5])
+    return Estimate(float(data.mean()), float(low), float(high), len(data))
