@@ -23,7 +23,7 @@ EXAMPLES = """examples:
   condense-plus log summary condense-plus.jsonl
   condense-plus log rows condense-plus.jsonl --guard new_entity --since 2026-01-31
   condense-plus log rows condense-plus.jsonl --status rewritten --sample 20 --json
-  condense-plus log cases condense-plus.jsonl --reason pronoun --output cases.jsonl     then: condense-plus eval --data
+  condense-plus log cases condense-plus.jsonl --reason pronoun --output cases.jsonl     then: condense-plus eval --cases
   condense-plus log training condense-plus.jsonl --output rows.jsonl                    then: condense-plus train
 
 Rotated files (condense-plus.jsonl.1, …) are read too. Cases and training rows need log.content = "full"; turns that

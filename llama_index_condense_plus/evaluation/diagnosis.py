@@ -48,7 +48,7 @@ def diagnose(trace: CondenseTrace, by_hand: Sequence[NodeWithScore] | None = Non
     asked = trace.decision.rewrite
     unhelped = asked and trace.rewrite.rewriter == AS_TYPED
     missing = bool(trace.window) and not about and (unhelped or left != () or not words)
-    whole = not left and not missing and not unhelped
+    whole = not left and not missing
     found = {node.node.node_id for node in trace.nodes}
     more = None if by_hand is None else tuple(n.node.node_id for n in by_hand if n.node.node_id not in found)
     return (

@@ -31,7 +31,7 @@ def test_log_summary_groups(log: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert cli.main(["log", "summary", log]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("3 turns in 1 conversation, 2023-11-14")
-    for words in ("self_contained  1", "new_entity  1", "GTE-3000  2", "missed  1"):
+    for words in ("1  self_contained", "1  new_entity", "2  GTE-3000", "1  missed"):
         assert words in shown
     assert cli.main(["log", "summary", log, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["guards"] == {"new_entity": 1}
