@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 JITTER = (1.0, 0.92, 1.08, 0.97, 1.03, 1.12, 0.9, 1.0, 1.05, 0.95)
 """Latencies are drawn in this order, as multiples of the base: the same for every engine."""
-REWRITE_MARKS = ("standalone question", "searched on its own", "可以单独检索", "Standalone question")
+REWRITE_MARKS = ("standalone question", "独立的问题", "Standalone question")
 ANSWER = "Here is what the documents say about it, in a few plain words for the test ."
 
 

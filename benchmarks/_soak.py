@@ -32,7 +32,7 @@ FATAL = frozenset({"search fails", "answer fails", "stream is cut"})
 """Faults that the caller sees; nothing of such a turn may be stored."""
 REWRITE_TIMEOUT_S = 2.0
 HANG_S = 2.5
-REWRITE_MARKS = ("searched on its own", "可以单独检索")
+REWRITE_MARKS = ("standalone question", "独立的问题")
 NAME = re.compile(r"GTX-\d+")
 _planned: contextvars.ContextVar[Planned]
 

@@ -49,7 +49,6 @@ _OBJECT = re.compile(r"\{\s*[\"'“]?[\w ]{1,40}[\"'”]?\s*[:：].*\}", re.DOTA
 _BULLET = re.compile(
     r"\s*(?:[-*•·▪◦‣–—>#]+\s+|#{1,6}\s*|>\s*|[(（]?\d{1,2}[)）.、．:：]\s*(?!\d)|[①-⑨]\s*|[(（]?[a-cA-C][)）.]\s+)"
 )
-_ASKS = re.compile(r"[?？]\W*$")
 _PAUSE = re.compile(r"[?？。.!！]+[\"”’」]?\s*(?=\S)|\s*[(（\[【]\s*(?=\S)|\s+[-–—]+\s+")
 _PAIRS = dict(zip("\"'“‘「『`«„”【[(（<", "\"'”’」』`»“”】])）>", strict=True))
 
@@ -110,7 +109,7 @@ def _unwrapped(text: str) -> str:
         text = text[: end.start()] if text[: end.start()].strip() else text[end.end() :]
     if (fence := _FENCE.search(text)) and fence.group(1).strip():
         before = text[: fence.start()].strip()
-        is_after = _ASKS.search(before) and not _match("label_original", before)
+        is_after = _asks(before) and not _match("label_original", before)
         text = before if is_after else fence.group(1)
     if tagged := _TAGGED.search(text):
         text = tagged.group(2)
@@ -199,7 +198,12 @@ def _pick(text: str, original: str) -> str:
     if not candidates or (labelled and not _label(labelled, original)):
         return labelled
     spoken = [line for line in candidates if not _match("preamble", line)] or candidates
-    return next((line for line in spoken if _ASKS.search(line)), spoken[0])
+    return next((line for line in spoken if _asks(line)), spoken[0])
+
+
+def _asks(line: str) -> bool:
+    """Return True if a question mark stands behind the last word."""
+    return next((char in "?？" for char in reversed(line) if char in "?？" or char.isalnum()), False)
 
 
 def _bare(line: str, original: str) -> str:

@@ -87,7 +87,9 @@ def test_prompt_file_is_checked_and_may_begin_with_a_byte_order_mark(tmp_path: P
 @pytest.mark.parametrize("prompt", [None, OWN])
 def test_the_call_fits_the_models_context_window(prompt: str | None) -> None:
     paste = "The lease runs for a year. " * 2000
-    asked = request([("user", paste), ("assistant", paste)] * 4, f"{paste}\nHow much is it?", context_window=700)
+    asked = request(
+        [("user", paste), ("assistant", paste)] * 4, f"{paste}\nHow much is it?", context_window=lambda: 700
+    )
     predict = LLMRewriter(prompt=prompt).predict(asked)
     text = predict.prompt.format(**predict.prompt_args) if predict.prompt else str(predict.messages[0].content)
     assert "How much is it?" in text
