@@ -11,7 +11,7 @@ from llama_index_condense_plus.languages.base import Reference, Span, Token
 from llama_index_condense_plus.languages.text import aligned, clip, fold, rarity_classes, remembered, singular
 from llama_index_condense_plus.types import Cue, HistoryWindow
 
-READ_CHARS = 4_000
+READ_CHARS = 1_500
 """Characters of a message that are read: both ends of a longer one."""
 READ_MESSAGES = 40
 """Messages of the history that are read, the newest: what is missing is hardly ever farther back."""
@@ -50,16 +50,12 @@ FEATURES = {
 
 
 class Said(NamedTuple):
-    """What was said before."""
+    """What was said before: content words and folded text of the earlier messages and of the last one."""
 
     words: frozenset[str]
-    """Content words of the earlier messages."""
     last_words: frozenset[str]
-    """Content words of the last message."""
     text: str
-    """Folded earlier messages."""
     last: str
-    """Folded last message."""
     asks: bool
     """True if the last message is the assistant's and asks."""
     answered: bool
@@ -103,7 +99,7 @@ class Reading(NamedTuple):
     clause: Span
     """The words that ask."""
     references: tuple[Reference, ...]
-    """What the clause points with."""
+    """Those of the clause."""
     bound: bool
     """True if a name stands before the first of them."""
     cues: tuple[Cue, ...]

@@ -60,14 +60,7 @@ REASONS = {
 
 
 def build_trigger(settings: CondensePlusSettings) -> Trigger:
-    """Return the trigger that the settings ask for.
-
-    Args:
-        settings: its ``trigger`` and ``languages`` sections are read.
-
-    Raises:
-        ConfigurationError: ``trigger.weights_file`` cannot be read or holds no weights.
-    """
+    """Return the trigger that the ``trigger`` and ``languages`` sections of the settings ask for."""
     return MessageTrigger(settings)
 
 
@@ -121,37 +114,42 @@ class MessageTrigger:
             return TriggerDecision(fires, constant if window else TriggerReason.NO_HISTORY, detect_language(text))
         return self._decide(text, read_history(window), bool(window))
 
-    def _decide_anew(self, text: str, said: Said, has_history: bool) -> TriggerDecision:  # noqa: PLR0911 - one return a reason
+    def _decide_anew(self, text: str, said: Said, has_history: bool) -> TriggerDecision:
         language = detect_language(text)
         known = pack(language, self._settings)
         talk = known.small_talk(text)
-        if talk and not (talk == "answer" and said.asks):
+        accepts = talk == "answer" and said.asks
+        if talk and not accepts:
             return TriggerDecision(False, TriggerReason.SMALL_TALK, language, (Cue(talk, text, 0),))
         if not has_history:
             return TriggerDecision(False, TriggerReason.NO_HISTORY, language)
-        if talk:
-            return TriggerDecision(True, TriggerReason.SLOT_FILLING, language, (Cue("reply", text, 0),))
-        if not known.models_ellipsis:
-            return TriggerDecision(True, TriggerReason.UNKNOWN_LANGUAGE, language)
+        if accepts or not known.models_ellipsis:
+            reason = TriggerReason.SLOT_FILLING if accepts else TriggerReason.UNKNOWN_LANGUAGE
+            return TriggerDecision(True, reason, language, (Cue("reply", text, 0),) * accepts)
         reading = read_message(text, known, said)
         cues = self._signs(reading, known)
+        fires, score = self._judge(reading, cues, language)
         if self._options.mode == "pronoun":
-            openers = {cue.start for cue in cues if cue.name == "opener"}
-            fires = bool(reading.references) or any(t.kind == "pronoun" and t.start in openers for t in reading.tokens)
             reason = TriggerReason.PRONOUN if fires else TriggerReason.SELF_CONTAINED
             return TriggerDecision(fires, reason, language, reading.cues)
+        return TriggerDecision(fires, _why(cues) if fires else _why_not(reading), language, cues, score)
+
+    def _judge(self, reading: Reading, cues: tuple[Cue, ...], language: str) -> tuple[bool, float | None]:
+        """Return whether a message is rewritten, and the probability that it needs to be where no rule decides."""
+        if self._options.mode == "pronoun":
+            openers = {cue.start for cue in cues if cue.name == "opener"}
+            pointing = any(token.kind == "pronoun" and token.start in openers for token in reading.tokens)
+            return pointing or bool(reading.references), None
         ruled = certain(reading, cues)
         if ruled is not None:
-            return TriggerDecision(ruled, _why(cues) if ruled else _why_not(reading), language, cues)
+            return ruled, None
         if self._options.mode == "heuristic":
-            score = 0.8 if any(cue.name in WEAK for cue in cues) else 0.2
-            threshold = 0.5
+            score, threshold = (0.8 if any(cue.name in WEAK for cue in cues) else 0.2), 0.5
         else:
             model = self._models.get(language, self._model)
             score, threshold = model.probability(features(reading)), model.threshold
         bias = self._options.recall_bias
-        fires = score >= (threshold * (1 - bias) if bias > 0 else threshold - (1 - threshold) * bias)
-        return TriggerDecision(fires, _why(cues) if fires else _why_not(reading), language, cues, score)
+        return score >= (threshold * (1 - bias) if bias > 0 else threshold - (1 - threshold) * bias), score
 
     def _signs(self, reading: Reading, known: WordPack) -> tuple[Cue, ...]:
         """Return the cues of the message together with those that take the history or the settings to see."""
@@ -178,11 +176,7 @@ class MessageTrigger:
 
 @lru_cache(maxsize=16)
 def load_weights(path: Path) -> tuple[LinearModel, dict[str, LinearModel]]:
-    """Return the shared model of a file, and those of languages: ``name_xx`` is added to ``name`` in language ``xx``.
-
-    Raises:
-        ConfigurationError: the file cannot be read or holds no weights.
-    """
+    """Return the shared model of a file, and each language's: ``name_xx`` is added to ``name`` in ``xx``."""
     model = LinearModel.load(path)
     own: dict[str, dict[str, float]] = {}
     for name, weight in model.weights.items():
@@ -197,12 +191,7 @@ def load_weights(path: Path) -> tuple[LinearModel, dict[str, LinearModel]]:
 
 
 def certain(reading: Reading, cues: tuple[Cue, ...]) -> bool | None:
-    """Return whether a message needs a rewrite where that is beyond doubt, else None.
-
-    Args:
-        reading: the message.
-        cues: its signs.
-    """
+    """Return whether a message needs a rewrite where its signs leave no doubt, else None."""
     names = {cue.name for cue in cues}
     if not names.isdisjoint(CERTAIN):
         return True
