@@ -9,10 +9,6 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
-CERTAIN = 0.97
-"""A 1.5B model returned thirteen shipped messages as they were: of the eleven that needed a rewrite the gate's estimate
-was higher than this for all but one, of the two that needed none it was lower."""
-
 CARRY = "rules"
 """Name in ``rewrite.chain`` of the rewriter that carries the topic over without a model."""
 
@@ -98,11 +94,6 @@ class TriggerDecision:
     """Every sign that was found, in order of position."""
     score: float | None = None
     """Estimated probability in [0, 1] that a rewrite is needed; None where a rule decided."""
-
-    @property
-    def is_certain(self) -> bool:
-        """True if a rule found what is missing, or the estimate is at least ``CERTAIN``."""
-        return self.rewrite and bool(self.cues) if self.score is None else self.score >= CERTAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
-from llama_index_condense_plus.lexicons.text import fold
+from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.types import HistoryWindow, RewriteStatus, TriggerDecision, TriggerReason
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from llama_index_condense_plus.lexicons.patterns import regex
-from llama_index_condense_plus.lexicons.text import fold, has_han
+from llama_index_condense_plus.languages import pack_of
+from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import cut
 from llama_index_condense_plus.rewriting.history import spoken
-from llama_index_condense_plus.rewriting.noun_phrases import noun_phrases
-from llama_index_condense_plus.settings.reading import shipped_table
 from llama_index_condense_plus.types import WindowMessage
 
 NAME_KINDS = frozenset({"title", "code", "name", "person", "place", "organisation", "quoted"})
@@ -28,9 +26,10 @@ MESSAGE_MAX_TOKENS = 300
 """A message is shown to the summarising model up to this many tokens."""
 MAX_MESSAGES_AT_ONCE = 40
 """Messages of one refresh; a longer backlog takes several."""
-_TAG = regex(r"<(\s*/?\s*(?:summary|conversation)\b)", re.IGNORECASE)
-_THINK = regex(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_SENTENCE_END = regex(r"[。！？!?；;\n]|\.(?=\s)")
+_TAG = re.compile(r"<(\s*/?\s*(?:summary|conversation)\b)", re.IGNORECASE)
+_THINK = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+LONGEST_NAMES_LABEL = 24
+"""Characters kept free for the label before the names, in any language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +98,11 @@ def due(
 def request(state: SummaryState, new: Sequence[ChatMessage], max_chars: int) -> list[ChatMessage]:
     """Return the messages that ask a model to merge the old summary with what is new."""
     said = _said(new)
-    language = "zh" if has_han(state.text + "".join(message.full_text for message in said)) else "en"
-    labels = (
-        {"user": "用户：", "assistant": "助手："}
-        if language == "zh"
-        else {"user": "User: ", "assistant": "Assistant: "}
-    )
-    lines = (labels[m.role] + cut(m.full_text, MESSAGE_MAX_TOKENS) for m in said)
+    pack = pack_of(state.text + "".join(message.full_text for message in said))
+    line = pack.phrase("line")
+    lines = (line.format(who=pack.phrase(m.role), words=cut(m.full_text, MESSAGE_MAX_TOKENS)) for m in said)
     conversation = _TAG.sub(r"< \1", "\n".join(lines))
-    system = _texts()[language]["system"].strip().format(max_chars=_model_chars(max_chars))
+    system = pack.phrase("summary_request").format(max_chars=_model_chars(max_chars))
     old = _TAG.sub(r"< \1", state.text)
     user = f"<summary>\n{old}\n</summary>\n<conversation>\n{conversation}\n</conversation>"
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
@@ -145,9 +140,9 @@ def rendered(state: SummaryState, max_chars: int) -> str:
     """Return the summary as rewriter and answer see it: the names, then the words; at most ``max_chars``."""
     if not state.n_messages:
         return ""
-    label = _texts()["zh" if has_han(state.text) else "en"]["names"]
-    names = "、".join(state.names) if has_han(state.text) else ", ".join(state.names)
-    top = f"{label}{names}\n" if names else ""
+    pack = pack_of(state.text)
+    names = pack.phrase("comma").join(state.names)
+    top = f"{pack.phrase('summary_names')}{names}\n" if names else ""
     return (top + shorten(state.text, max_chars - len(top))).strip()
 
 
@@ -156,8 +151,8 @@ def shorten(text: str, max_chars: int) -> str:
     if len(text) <= max_chars:
         return text
     head = text[: max(0, max_chars)]
-    ends = [match.end() for match in _SENTENCE_END.finditer(head)]
-    return head[: ends[-1]].rstrip() if ends and ends[-1] >= max_chars // 2 else head.rstrip()
+    *whole, _ = [sentence.end for sentence in pack_of(head).sentences(head)] or [0]
+    return head[: whole[-1]].rstrip() if whole and whole[-1] >= max_chars // 2 else head.rstrip()
 
 
 def _model_chars(max_chars: int) -> int:
@@ -165,12 +160,7 @@ def _model_chars(max_chars: int) -> int:
 
 
 def _names(text: str, extractor: EntityExtractor) -> Iterator[str]:
-    """Yield a message's names in full: "Kestrel K7" where the extractor finds the code K7."""
-    phrases = noun_phrases(text)
-    for entity in extractor.extract(text):
-        if entity.kind in NAME_KINDS:
-            around = (p.text for p in phrases if p.kind == "name" and p.start <= entity.start < p.end)
-            yield max(entity.text, next(around, ""), key=len)
+    return (entity.text for entity in extractor.extract(text) if entity.kind in NAME_KINDS)
 
 
 def _add(names: list[str], name: str) -> None:
@@ -191,7 +181,7 @@ def _holds(name: str, part: str) -> bool:
 
 def _fitting(names: Sequence[str], max_chars: int) -> tuple[str, ...]:
     """Return the earliest and the latest names that fit; those between them go."""
-    room = max_chars - max(len(texts["names"]) + 1 for texts in _texts().values())
+    room = max_chars - LONGEST_NAMES_LABEL
     if sum(len(name) + 2 for name in names) <= room:
         return tuple(names)
     first = _as_many(names, int(room * FIRST_NAMES_SHARE))
@@ -209,7 +199,3 @@ def _as_many(names: Sequence[str], room: int) -> int:
 
 def _said(messages: Sequence[ChatMessage]) -> list[WindowMessage]:
     return [message for message in spoken(messages)[0] if message is not None]
-
-
-def _texts() -> Mapping[str, Mapping[str, str]]:
-    return shipped_table("llama_index_condense_plus.memory", "summary.toml")

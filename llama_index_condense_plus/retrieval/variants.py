@@ -13,7 +13,7 @@ from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.retrieval.paraphrases import paraphrases
 from llama_index_condense_plus.retrieval.phrases import key_phrases, subquestions, synonym_variants
 from llama_index_condense_plus.retrieval.plan import distinct, query_key, says_something
-from llama_index_condense_plus.rewriting.rules import topic_query
+from llama_index_condense_plus.rewriting.carry import CarryRewriter
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.settings.sections import RetrievalSettings
 from llama_index_condense_plus.types import (
@@ -102,7 +102,7 @@ def _topic(result: RewriteResult, window: HistoryWindow, settings: RetrievalSett
         return
     if says_something(result.original):
         return
-    topic = topic_query(window, result.original)
+    topic = CarryRewriter().topic_query(result.original, window)
     if topic:
         said, asked = fold(result.query), fold(result.original)
         names = (fold(entity.text) for entity in window.entities)

@@ -16,7 +16,7 @@ from llama_index_condense_plus.languages.text import remembered
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import TokenCounter, cut, estimate_tokens, list_items
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.rewriting.salience import rank_entities
+from llama_index_condense_plus.rewriting.ranking import rank_entities
 from llama_index_condense_plus.settings.sections import HistorySettings
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 

@@ -16,6 +16,7 @@ from llama_index.core.prompts.base import BasePromptTemplate, PromptTemplate
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.operations import Flow, Predict, Race, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import Rewriter
+from llama_index_condense_plus.rewriting.carry import CarryRewriter
 from llama_index_condense_plus.rewriting.history import render
 from llama_index_condense_plus.rewriting.prompt import (
     Clock,
@@ -26,9 +27,8 @@ from llama_index_condense_plus.rewriting.prompt import (
     read_shots,
     shipped_shots,
 )
-from llama_index_condense_plus.rewriting.rules import RuleRewriter
 from llama_index_condense_plus.settings.sections import RewriteSettings
-from llama_index_condense_plus.types import RewriteRequest
+from llama_index_condense_plus.types import CARRY, RewriteRequest
 
 CHAT_HISTORY = "chat_history"
 """Key of ``RewriteRequest.extra`` under which the engine passes the raw chat messages."""
@@ -223,7 +223,7 @@ def build_rewriters(
     known: dict[str, Callable[[], Rewriter]] = {
         "llm": lambda: LLMRewriter(settings, llm=llm, prompt=prompt, clock=clock),
         "stock": lambda: StockRewriter(prompt=prompt, llm=llm),
-        "rules": RuleRewriter,
+        CARRY: CarryRewriter,
         "concat": ConcatRewriter,
     }
     own = custom or {}

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.lexicons.text import clip
+from llama_index_condense_plus.languages.text import clip
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.types import Entity
 

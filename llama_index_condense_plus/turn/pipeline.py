@@ -29,9 +29,9 @@ from llama_index_condense_plus.protocols import (
 from llama_index_condense_plus.retrieval.fusion import fusion_method
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner
 from llama_index_condense_plus.rewriting.cache import CircuitBreaker, InProcessRewriteCache, SingleFlight
+from llama_index_condense_plus.rewriting.carry import CarryRewriter
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.llm import build_rewriters
-from llama_index_condense_plus.rewriting.rules import RuleRewriter
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.turn.flow import call
@@ -181,7 +181,7 @@ def build_pipeline(settings: CondensePlusSettings, components: Components, conde
         trigger=components.trigger or build_trigger(settings),
         extractor=components.entity_extractor or DefaultEntityExtractor(),
         rewriters=rewriters,
-        carry=next((one for one in rewriters if isinstance(one, RuleRewriter)), RuleRewriter()),
+        carry=next((one for one in rewriters if isinstance(one, CarryRewriter)), CarryRewriter()),
         reviewer=Reviewer(settings, components.guards),
         planner=components.planner or DefaultQueryPlanner(settings.retrieval),
         cache=cache if settings.cache.enabled else None,
