@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from pydantic import BaseModel, Field
+
 from llama_index_condense_plus.cleanup import safe_line
-from llama_index_condense_plus.languages import pack_of
+from llama_index_condense_plus.languages import detect_language, pack_of
 from llama_index_condense_plus.languages.text import fold
-from llama_index_condense_plus.operations import Flow
-from llama_index_condense_plus.retrieval.paraphrases import paraphrases
+from llama_index_condense_plus.operations import Flow, Predict, Prediction
 from llama_index_condense_plus.retrieval.phrases import key_phrases, subquestions, synonym_variants
 from llama_index_condense_plus.retrieval.plan import distinct, query_key, says_something
 from llama_index_condense_plus.rewriting.carry import CarryRewriter
 from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.settings.sections import RetrievalSettings
+from llama_index_condense_plus.settings.sections import RetrievalSettings, RewriteSettings
 from llama_index_condense_plus.types import (
     HistoryWindow,
     PlannedQuery,
@@ -26,6 +29,14 @@ from llama_index_condense_plus.types import (
     Trust,
 )
 
+MAX_CHARS = 200
+"""A longer line is an answer, not a query."""
+TEMPERATURE = 0.7
+"""Rephrasings must differ; the rewrite itself is asked at 0."""
+_DIGITS = re.compile(r"\d+")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)\u3001\uff0e])\s*")
+ALONE = 2.0
+"""Weight of the topic beside nothing but words that say nothing."""
 _AS_TYPED = (RewriteStatus.SKIPPED, RewriteStatus.UNCHANGED)
 
 
@@ -55,7 +66,7 @@ def expand(
         found += _by_rule(plan.search_query, own, room - len(found))
         asks_model = "llm" in own.variants and not any(query.role is QueryRole.VARIANT for query in found)
         if asks_model and len(found) < room:
-            texts = yield from paraphrases(plan.search_query, room - len(found), settings.rewrite)
+            texts = yield from _paraphrases(plan.search_query, room - len(found), settings.rewrite)
             found += [PlannedQuery(text, QueryRole.VARIANT, own.variant_weight) for text in texts]
     found = [replace(query, text=safe_line(query.text)) for query in found if query.weight > 0]
     known = {query_key(query.text) for query in plan.queries}
@@ -107,7 +118,8 @@ def _topic(result: RewriteResult, window: HistoryWindow, settings: RetrievalSett
         said, asked = fold(result.query), fold(result.original)
         names = (fold(entity.text) for entity in window.entities)
         is_led = result.trust is Trust.TRUSTED and any(name in said and name not in asked for name in names)
-        yield PlannedQuery(topic, QueryRole.TOPIC, settings.variant_weight if is_led else 1.0)
+        alone = 1.0 if result.status is RewriteStatus.REWRITTEN else ALONE
+        yield PlannedQuery(topic, QueryRole.TOPIC, settings.variant_weight if is_led else alone)
 
 
 def _is_closed(result: RewriteResult, settings: RetrievalSettings) -> bool:
@@ -118,3 +130,49 @@ def _is_closed(result: RewriteResult, settings: RetrievalSettings) -> bool:
     if markers is None:
         markers = tuple(pack_of(result.query).phrase("structured").split())
     return any(fold(marker) in folded for marker in markers)
+
+
+class Paraphrases(BaseModel):
+    """A search query in other words."""
+
+    queries: list[str] = Field(description="Queries that mean the same in different words.")
+
+
+def _paraphrases(query: str, wanted: int, settings: RewriteSettings) -> Flow[list[str]]:
+    """Ask a model for rephrasings of a query; none if it fails."""
+    system = pack_of(query).phrase("paraphrase").strip().format(n=wanted)
+    messages = (ChatMessage(system, role=MessageRole.SYSTEM), ChatMessage(query, role=MessageRole.USER))
+    options = {"temperature": TEMPERATURE, "max_tokens": 2 * settings.max_tokens}
+    try:
+        predicted: Prediction = yield Predict(
+            messages, options=options, output_cls=Paraphrases, timeout_s=settings.timeout_s
+        )
+    except Exception:  # noqa: BLE001 - fails open: the plan is complete without variants
+        return []
+    return [text for text in _read(predicted.text) if _is_faithful(text, query)][:wanted]
+
+
+def _read(output: str) -> list[str]:
+    start, end = output.find("{"), output.rfind("}")
+    try:
+        return [safe_line(text) for text in Paraphrases.model_validate_json(output[start : end + 1]).queries]
+    except ValueError:
+        lines = [_BULLET.sub("", line) for line in output.splitlines() if _BULLET.match(line)]
+        return [safe_line(line.strip("\"'“”")) for line in lines]
+
+
+def _is_faithful(text: str, query: str) -> bool:
+    """Return True if a rephrasing is a query about the same: no new number, a word in common, the same language."""
+    if not text or len(text) > MAX_CHARS or detect_language(text) != detect_language(query):
+        return False
+    if set(_DIGITS.findall(fold(text))) - set(_DIGITS.findall(fold(query))):
+        return False
+    asked = _words(query)
+    return not asked or not asked.isdisjoint(_words(text))
+
+
+def _words(text: str) -> set[str]:
+    """Return the words that say something; where they are not written apart, their characters."""
+    pack = pack_of(text)
+    words = pack.content_words(text)
+    return set(words if pack.joiner else (*words, *"".join(words)))
