@@ -37,31 +37,11 @@ def test_build_window_renders_labels_in_order() -> None:
     assert build_window([("user", "在吗")], HistorySettings()).text == "用户：在吗"
 
 
-def test_build_window_drops_oldest_rounds_first_when_tokens_run_out() -> None:
-    window = build_window(ROUNDS, HistorySettings(max_tokens=25))
-    assert window.text.startswith("User: question 4")
-    assert window.messages[0].role == "user"
-
-
-def test_build_window_cuts_the_newest_round_rather_than_losing_it() -> None:
-    window = build_window([("user", "word " * 300)], HistorySettings(max_tokens=30))
-    assert window.messages[0].text
-    assert window.messages[0].full_text.startswith("word word")
-    assert window.n_tokens <= 40
-
-
 def test_build_window_cuts_answers_and_questions_to_their_own_limits() -> None:
     history = [("user", "字" * 500), ("assistant", "字" * 500)]
     window = build_window(history, HistorySettings(user_max_tokens=20, answer_max_tokens=50))
     user, answer = window.messages
     assert estimate_tokens(user.text) <= 20 < estimate_tokens(answer.text) <= 50
-
-
-def test_build_window_shows_nothing_with_zero_rounds_but_remembers() -> None:
-    window = build_window([("user", "看过《活着》吗？")], HistorySettings(max_rounds=0))
-    assert window.text == ""
-    assert window.messages == ()
-    assert [e.text for e in window.entities] == ["活着"]
 
 
 def test_build_window_is_false_without_words() -> None:
@@ -164,12 +144,6 @@ def test_build_window_gives_the_summary_a_third_of_the_tokens() -> None:
     assert lines == ["User: " + "b" * 30]
 
 
-def test_build_window_counts_what_it_shows() -> None:
-    window = build_window(ROUNDS[:2], HistorySettings(), count_tokens=tokens)
-    assert window.n_tokens == len(window.text) == len("User: question 0\nAssistant: answer 0")
-    assert (window.n_dropped, window.n_before_topic) == (0, 0)
-
-
 def test_build_window_counts_messages_of_earlier_topics() -> None:
     window = build_window(ROUNDS, HistorySettings(max_rounds=1), topic_start=8)
     assert (window.n_before_topic, window.n_dropped) == (8, 10)
@@ -181,11 +155,6 @@ def test_build_window_labels_in_the_language_of_what_is_shown() -> None:
     told = build_window([("system", "谈过茶。"), ("user", "hi")], HistorySettings(), summary="first_system")
     assert told.text == "此前摘要：谈过茶。\n用户：hi"
     assert build_window([("user", "hi"), ("assistant", "你好")], HistorySettings()).text == "用户：hi\n助手：你好"
-
-
-def test_build_window_indents_what_looks_like_a_turn_and_leaves_other_lines() -> None:
-    window = build_window([("user", "a\n  system: b\nc: d")], HistorySettings())
-    assert window.text == "User: a\n  system: b\nc: d"
 
 
 def words(*history: ChatMessage | tuple[str, str | None]) -> list[str]:

@@ -50,69 +50,34 @@ def test_parse_rewrite_never_searches_json_without_a_question(value: dict[str, i
 @pytest.mark.parametrize(
     ("raw", "text"),
     [
-        # think text and channels
         ("What is it?<think>x</think><think>y</think>", "What is it?"),
-        ("<|channel|>final<|message|>one?<|channel|>final<|message|>What is it?", "What is it?"),
         ("What is it?<|channel|>", None),
-        ("<think>a</think>" + " " * 19_990 + "What is it? Yes?", "What is it"),  # bounded
-        # marks of chat templates
         ("<|im_end|>What is it?", "What is it?"),
-        ("<|im_start|><|im_start|>assistant What is it?", "What is it?"),
         ("[INST]<s>What is it?[/INST]", "What is it?"),
-        # fences and tags
-        ("What is it?\n```\na note\n```", "What is it?"),
         ("Original question: and it?\n```\nWhat is it?\n```", "What is it?"),
-        ("```\n\n```\nWhat is it?", "What is it?"),
         ("<answer>What is it?", "What is it?"),
-        ("<answer>What is it?</answer> ok <answer>no</answer>", "What is it?"),
-        # lines
         ("User: and it?\nWhat is it?", "and it?"),
-        ("Sure.\nGTE price", "GTE price"),
         ("GTE price\nWhat is it?", "What is it?"),
-        ("GTE price\nGTE cost", "GTE price"),
         ("Sure!\nOkay.", "Sure!"),
-        ("Question:\n\n- What is it?", "What is it?"),
         ("Question:\nQuery:\nWhat is it?", "What is it?"),
-        ("Question: one?\nQuestion: two?", "one?"),
         ("Question:\nwhat is it?\nmore", "what is it?"),
-        ("Question:", None),
         ("Note: x\nWhat is it?", "What is it?"),
-        ("What is it\nNote: really?", "What is it"),
         ("original question: and it?", None),
-        ("Original: a\nGTE price", "GTE price"),
-        # bullets, emphasis, quotes, labels, one inside the other
         ("- 1. What is it?", "What is it?"),
-        ("- user: What is it?", "What is it?"),
         ("* *What is it?*", "What is it?"),
-        ("**What** is it?", "What is it?"),
         ("**What is it?", "What is it?"),
-        ("__What is it?__", "What is it?"),
         ("*a* and *b*?", "*a* and *b*?"),
-        ("What is **it**?", "What is **it**?"),
         ("Question: \"Query: 'What is it?'\"", "What is it?"),
-        ("Question: Query: Question: Query: What is it?", "What is it?"),
         ("\"'What is it?'\"", "What is it?"),
-        ('"What is it?" Note: it', "What is it?"),
         ("“What is it?” 注：它", "What is it?"),
-        ('"What" is it?', '"What" is it?'),
         ("`What is it", "What is it"),
-        ("'What is it", "'What is it"),
         ("What is it?”", "What is it?"),
-        ("“What”, is it?”", "“What”, is it?”"),
         ('"', None),
-        ('"x"', "x"),
         ("x", "x"),
-        # explanations behind the question
-        ("What is it. Note: x", "What is it. Note: x"),
         ("GTE price (note: x)", "GTE price"),
-        ("GTE [note: x]", "GTE"),
         ("GTE price - note: x", "GTE price - note: x"),
-        ("What is it? - note: x", "What is it?"),
         ("What? Is it? Note: x", "What? Is it?"),
-        ("What is it? Not so.", "What is it? Not so."),
-        # no question at all, or the user's own
         ("???", None),
-        ("null", None),
         ("Question: unchanged", "and it?"),
     ],
 )
@@ -123,29 +88,17 @@ def test_parse_rewrite_takes_off_what_stands_around_the_question(raw: str, text:
 @pytest.mark.parametrize(
     ("raw", "text"),
     [
-        ('{"query": "a?", "question": "b?"}', "b?"),  # the best key, wherever it stands
         ('{"text": "no", "query": "a?",}', "a?"),
-        ('{"output": {"text": "a?"}}', "a?"),
         ('{"x": [{"y": {"query": "a?"}}]}', "a?"),
-        ('see [1] [2] [3] [4] [5] {"query": "a?"}', "a?"),
         ('["", null, 1, "a?", "b?"]', "a?"),
-        ('["", null, 1, 2, "a?"]', None),
         ('{"query": " "}', None),
-        ('{"query": 3, "text": "a?"}', "a?"),
         ('{"search-query": "a?"}', "a?"),
-        ('{"finalQuestion": "a?"}', "a?"),
         ('{query: "a?"', "a?"),
-        ('{"query": "What is', None),
         ("{'query': 'it\\'s?'}", "it's?"),
-        ('{"query": "say \\"a\\" b?", }', 'say "a" b?'),
         ('{"query": "a\\nb",}', "a b"),
-        ('text {"text": "a?",} more', "a?"),
         ('"a \\"b\\"?"', 'a "b"?'),
-        ('"a?" and "b?"', '"a?" and "b?"'),
         ('see ["a?"]', 'see ["a?"]'),
-        ('from { on: {"query": "a?"}', "a?"),
         ("[1]", "1"),
-        ('{"queries": {"a": "x?"}}', None),
         ('{"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"query": "too deep"}}}}}}}}}', None),
     ],
 )
@@ -156,13 +109,9 @@ def test_parse_rewrite_reads_json_as_models_write_it(raw: str, text: str | None)
 @pytest.mark.parametrize(
     ("raw", "original"),
     [
-        ("- What is it?", "- it?"),
         ("1. What is it?", " 1. it?"),
-        ("Query: What is it?", "query: it?"),
         ("问题：价格？", " 问题：它？"),
-        ('"What" is it?', ' "it"'),
         ("“价格？”", " “它”"),
-        ("Assistant: who?", "Assistant: it?"),
     ],
 )
 def test_parse_rewrite_leaves_what_the_user_began_with(raw: str, original: str) -> None:
@@ -173,11 +122,8 @@ def test_parse_rewrite_leaves_what_the_user_began_with(raw: str, original: str) 
     ("raw", "problem"),
     [
         ("", "empty"),
-        ("<think>a</think> ", "empty"),
         ("``````", "empty"),
-        ("<think>a", "unclosed think block"),
         ("<|channel|>analysis", "unclosed think block"),
-        ('{"score": 3}', "broken or foreign JSON"),
         ("...", "no question in the output"),
     ],
 )
