@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -121,38 +123,29 @@ class KVStoreRewriteCache:
         self._ttl_s = ttl_s
         self._collection = collection
         self._clock = clock
-        self._hits = self._misses = self._errors = 0
-        self._lock = Lock()
+        self._counts: Counter[str] = Counter()
 
     def get(self, key: str) -> str | None:
         """Return the raw rewrite stored under a key, or None."""
-        try:
+        with self._failing_open():
             return self._read(self._store.get(key, collection=self._collection))
-        except Exception:  # noqa: BLE001 - fails open: any store, any error
-            self._count(misses=1, errors=1)
-            return None
+        return None
 
     async def aget(self, key: str) -> str | None:
         """Return the raw rewrite stored under a key, or None."""
-        try:
+        with self._failing_open():
             return self._read(await self._store.aget(key, collection=self._collection))
-        except Exception:  # noqa: BLE001 - fails open: any store, any error
-            self._count(misses=1, errors=1)
-            return None
+        return None
 
     def set(self, key: str, value: str) -> None:
         """Store a raw rewrite."""
-        try:
+        with self._failing_open(misses=0):
             self._store.put(key, self._entry(value), collection=self._collection)
-        except Exception:  # noqa: BLE001 - fails open: any store, any error
-            self._count(errors=1)
 
     async def aset(self, key: str, value: str) -> None:
         """Store a raw rewrite."""
-        try:
+        with self._failing_open(misses=0):
             await self._store.aput(key, self._entry(value), collection=self._collection)
-        except Exception:  # noqa: BLE001 - fails open: any store, any error
-            self._count(errors=1)
 
     def delete(self, key: str) -> None:
         """Forget one entry; raises what the store raises, for somebody asked for it to be gone."""
@@ -165,22 +158,22 @@ class KVStoreRewriteCache:
     @property
     def statistics(self) -> CacheStatistics:
         """Hits, misses and failures so far; the size is the store's to know."""
-        with self._lock:
-            return CacheStatistics(self._hits, self._misses, None, self._errors)
+        return CacheStatistics(self._counts["hits"], self._counts["misses"], None, self._counts["errors"])
+
+    @contextmanager
+    def _failing_open(self, misses: int = 1) -> Iterator[None]:
+        try:
+            yield
+        except Exception:  # noqa: BLE001 - fails open: any store, any error
+            self._counts.update(misses=misses, errors=1)
 
     def _entry(self, value: str) -> dict[str, Any]:
         return {"text": value, "expires": self._clock() + self._ttl_s}
 
     def _read(self, entry: dict[str, Any] | None) -> str | None:
         fresh = isinstance(entry, dict) and isinstance(entry.get("text"), str) and entry["expires"] > self._clock()
-        self._count(hits=int(fresh), misses=int(not fresh))
+        self._counts.update(hits=int(fresh), misses=int(not fresh))
         return entry["text"] if fresh and entry else None
-
-    def _count(self, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
-        with self._lock:
-            self._hits += hits
-            self._misses += misses
-            self._errors += errors
 
 
 @dataclass(frozen=True, slots=True, eq=False)

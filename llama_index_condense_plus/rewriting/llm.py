@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage
@@ -80,23 +81,15 @@ class LLMRewriter:
         options = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
         default: Callable[[], int | None] = request.extra.get(CONTEXT_WINDOW, lambda: None)
         limit = self.llm.metadata.context_window if self.llm else default()
-        if self.prompt is not None:
+        if self.prompt is None:
+            messages = build_prompt(request, settings, shots=self._shots, clock=self._clock, context_window=limit)
+            form = StandaloneQuestion if settings.output == "structured" else None
+            call = Predict(messages=messages, output_cls=form)
+        else:
             static = str(self.prompt.get_template())
             history, message = fitting(request, static, settings.max_tokens, limit)
-            return Predict(
-                prompt=self.prompt,
-                prompt_args={"chat_history": history, "question": message},
-                options=options,
-                timeout_s=request.timeout_s,
-                llm=self.llm,
-            )
-        return Predict(
-            messages=build_prompt(request, settings, shots=self._shots, clock=self._clock, context_window=limit),
-            options=options,
-            output_cls=StandaloneQuestion if settings.output == "structured" else None,
-            timeout_s=request.timeout_s,
-            llm=self.llm,
-        )
+            call = Predict(prompt=self.prompt, prompt_args={"chat_history": history, "question": message})
+        return replace(call, options=options, timeout_s=request.timeout_s, llm=self.llm)
 
     def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:
         """Ask the model."""
@@ -110,8 +103,7 @@ class RacingRewriter:
     Args:
         llms: the models, at least two, fastest first.
         settings: the ``rewrite`` section.
-        prompt: a template of the user's own.
-        clock: the present time, for relative dates.
+        own: ``prompt`` and ``clock``, as of ``LLMRewriter``.
 
     Raises:
         ConfigurationError: fewer than two models.
@@ -119,17 +111,10 @@ class RacingRewriter:
 
     name = "llm"
 
-    def __init__(
-        self,
-        llms: Sequence[LLM],
-        settings: RewriteSettings | None = None,
-        *,
-        prompt: BasePromptTemplate | str | None = None,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, llms: Sequence[LLM], settings: RewriteSettings | None = None, **own: Any) -> None:
         if len(llms) < 2:  # noqa: PLR2004
             raise ConfigurationError("RacingRewriter needs at least two models; for one there is LLMRewriter.")
-        self._runners = [LLMRewriter(settings, llm=llm, prompt=prompt, clock=clock) for llm in llms]
+        self._runners = [LLMRewriter(settings, llm=llm, **own) for llm in llms]
         self.shown_shots = self._runners[0].shown_shots
 
     def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:
