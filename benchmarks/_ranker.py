@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -10,8 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from _data import history_of, load
 
+from benchmarks._data import history_of, load
+from benchmarks.train import write
 from llama_index_condense_plus.languages import pack_of
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.linear import LinearModel
@@ -142,20 +142,8 @@ def train_ranker(leave_out: str = "", sets: Sequence[str] = SETS, l2: float = 1.
     )
 
 
-def write(model: LinearModel, path: Path) -> None:
-    """Write a weights file that a person can read."""
-    lines = [
-        "# Which of the things mentioned a question means: written by benchmarks/_ranker.py.",
-        f"intercept = {model.intercept}",
-        f"threshold = {model.threshold}",
-        f"trained_on = {json.dumps(model.trained_on)}",
-        "",
-        "[weights]",
-    ]
-    for name, weight in model.weights.items():
-        lines += [f"# {EXPLAINED[name]}", f"{name} = {weight}"]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(train_ranker(), WEIGHTS)
+def train(without: Sequence[str]) -> Path:
+    """Train on every set but some, and write the weights."""
+    model = train_ranker(sets=[name for name in SETS if name not in without])
+    write(WEIGHTS, model, EXPLAINED, "Which of the things mentioned a question means.")
+    return WEIGHTS

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from _bm25 import bm25
-from _data import history_of, load, ndcg_at, recorded_kdconv
-
+from benchmarks._bm25 import bm25
+from benchmarks._data import history_of, load, ndcg_at, recorded_kdconv
 from llama_index_condense_plus.languages import pack_of
 
 LARGEST = 1_500
@@ -111,7 +110,7 @@ def machine() -> list[Case]:
 
 def _by_gain(name: str, corpus: str, row: dict[str, Any], conversation: str, rewrites: Iterable[str]) -> Iterator[Case]:
     def found(query: str) -> float:
-        nodes = bm25(corpus, row["domain"]).search(query, 5)
+        nodes = bm25(corpus, row["domain"]).retrieve(query)[:5]
         return ndcg_at([node.node.node_id for node in nodes], row["gold_docs"], 5)
 
     typed, history = found(row["question"]), tuple(history_of(row))

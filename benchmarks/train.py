@@ -18,7 +18,7 @@ import numpy as np
 
 from llama_index_condense_plus.linear import LinearModel
 
-PARTS = {"gate": "benchmarks.gate", "trust": "benchmarks.trust", "ranker": "benchmarks.carry"}
+PARTS = {"gate": "benchmarks.gate", "trust": "benchmarks.trust", "ranker": "benchmarks._ranker"}
 """What can be trained, and the module whose ``train`` does it."""
 PENALTY = 2.0
 """Strength of the L2 penalty on standardised features."""

@@ -1,24 +1,23 @@
-"""Measures trust in rewrites leave-one-set-out, and trains its weights.
+"""Measures trust in rewrites leave-one-set-out; ``python -m benchmarks.train trust`` writes its weights.
 
-python benchmarks/trust.py            the tables
-python benchmarks/trust.py --write    trust/data/weights.toml, trained on every set
-python benchmarks/trust.py --without qrecc --write    the same without the share-alike set
+CONDENSE_PLUS_DATA=<folder> python -m benchmarks.trust
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from statistics import median
 from time import process_time
 
 import numpy as np
-from _data import figure, table
-from _trust_sets import HUMAN, Case, corruptions, human, kdconv, machine
 
+from benchmarks._data import figure, table
+from benchmarks._trust_sets import HUMAN, Case, corruptions, human, kdconv, machine
+from benchmarks.train import write
 from llama_index_condense_plus.linear import LinearModel
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.trust.compare import Comparison
@@ -174,36 +173,21 @@ def speed(rows: tuple[Reviewed, ...]) -> None:
         print(f"review, {size} characters: {(process_time() - started) * 1e3:.1f} ms")
 
 
-def write(model: LinearModel, names: list[str]) -> None:
-    """Write the weights with a line of explanation each."""
-    lines = [
-        "# Trust in a rewrite: a logistic regression over features from 0 to 1. Every weight lowers trust.",
-        "# Written by benchmarks/trust.py --write.",
-        f"intercept = {model.intercept:.3f}",
-        f"threshold = {THRESHOLD}",
-        f"trained_on = [{', '.join(repr(name).replace(chr(39), chr(34)) for name in names)}]",
-        "",
-        "[weights]",
-    ]
-    for name, weight in sorted(model.weights.items(), key=lambda pair: pair[1]):
-        lines += [f"# {EXPLAINED[name]}", f"{name} = {weight:.3f}"]
-    WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+def train(without: Sequence[str]) -> Path:
+    """Train on every set but some, and write the weights."""
+    rows = [row for row in cases() if row.case.set not in without]
+    names = tuple(sorted({row.case.set for row in rows}))
+    model = replace(trained(rows, list(rows[0].weighed)), trained_on=names)
+    write(WEIGHTS, model, EXPLAINED, "Trust in a rewrite, over features from 0 to 1: every weight lowers it.")
+    return WEIGHTS
 
 
 def main() -> None:
-    """Print the tables, or write the weights."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write the weights")
-    parser.add_argument("--without", default="", help="a set that is left out, by name")
-    options = parser.parse_args()
-    rows = tuple(row for row in cases() if row.case.set != options.without)
-    if options.write:
-        names = sorted({row.case.set for row in rows})
-        write(trained(list(rows), list(rows[0].weighed)), names)
-    else:
-        tables(rows)
-        speed(rows)
+    """Print the tables."""
+    rows = cases()
+    tables(rows)
+    speed(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
