@@ -31,7 +31,7 @@ class Finding:
     """What one way searched and found."""
 
     query: str
-    """The words that were searched first; empty if nothing was searched."""
+    """The question that was searched, in full words where it was resolved; empty if nothing was searched."""
     sources: tuple[str, ...]
     """Names of the passages found, best first."""
 
@@ -102,7 +102,7 @@ def compare(index: VectorStoreIndex, turns: Sequence[Turn], llm: LLM | None) -> 
             ways["stock"] = _stock(index, llm, turn.question, list(engine.chat_history))
         response = engine.chat(turn.question)
         trace = cast("CondenseTrace", engine.trace_of(response))
-        ways["ours"] = _finding(trace.search_query if response.sources else "", response.source_nodes)
+        ways["ours"] = _finding(trace.rewrite.query if response.sources else "", response.source_nodes)
         yield Comparison(turn, ways, trace, str(response))
 
 

@@ -6,9 +6,10 @@ import importlib
 import json
 import logging
 import shutil
+import sys
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -26,6 +27,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from llama_index_condense_plus.demo.embedding import load_embedding
 from llama_index_condense_plus.errors import ConfigurationError
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 logger = logging.getLogger(__name__)
 
 TEXT_SUFFIXES = {".txt", ".md", ".markdown", ".rst"}
@@ -34,6 +40,8 @@ CHUNK_TOKENS = 256
 """Size of a passage of the user's files in tokens, half of what E5 reads."""
 COLLECTION = "condense_plus_demo"
 MOST_PASSAGES = 1_000_000
+Words = Mapping[str, Any]
+"""What the demo says in one language; ``reasons`` is a table of its own."""
 OnProgress = Callable[[int, int], None]
 """Called with how many items are done, and how many there are."""
 
@@ -66,6 +74,11 @@ def demo_conversations() -> list[list[Turn]]:
     """Return the scripted conversations."""
     turns = [Turn(**row) for row in _rows("conversations.jsonl")]
     return [list(group) for _, group in groupby(turns, key=lambda turn: turn.conversation)]
+
+
+def demo_words() -> Mapping[str, Words]:
+    """Return what the demo says, by language."""
+    return tomllib.loads((files(__package__) / "data" / "words.toml").read_text(encoding="utf-8"))
 
 
 def folder_passages(folder: Path, progress: OnProgress | None = None) -> list[BaseNode]:

@@ -15,17 +15,19 @@ from rich.text import Text
 
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
 from llama_index_condense_plus.demo.compare import TOP_K, Comparison, compare, make_engine
-from llama_index_condense_plus.demo.knowledge import demo_conversations, open_index, source_of
+from llama_index_condense_plus.demo.knowledge import Words, demo_conversations, demo_words, open_index, source_of
 from llama_index_condense_plus.demo.models import ModelChoice
-from llama_index_condense_plus.errors import CondensePlusError
+from llama_index_condense_plus.errors import CondensePlusError, ConfigurationError
 from llama_index_condense_plus.observability.clean import json_line, printable
+from llama_index_condense_plus.types import Trust
 
 WIDTH = 80
 """Columns of a terminal that every screen fits into."""
-LABELS = {"typed": "as typed", "stock": "stock engine", "ours": "condense-plus"}
-"""What the three ways are called."""
-SHOWN_KINDS = ("ordinal", "remark", "correction")
-"""Kinds of turns on the first screen, one each, in English and Chinese as they come."""
+LABEL_WIDTH = 16
+SHOWN = 3
+"""Exchanges on the first screen, beside a miss."""
+MESSY = ("remark", "correction")
+"""Kinds of turns that people write and demos leave out."""
 HELP = "/why shows how the last question was searched, /reset forgets the conversation, /quit ends."
 
 
@@ -45,6 +47,8 @@ class DemoOptions:
     """Chat instead of playing the script; implied by ``docs``."""
     all: bool = False
     """Show every turn."""
+    lang: str | None = None
+    """Language of the screen and of the exchanges on it; None: the first one."""
     json: bool = False
     """Print one JSON object a turn."""
 
@@ -56,6 +60,10 @@ def run_demo(options: DemoOptions) -> None:
         ConfigurationError: an option is wrong, or a package is missing.
     """
     console = Console(width=min(WIDTH, Console().width) if sys.stdout.isatty() else WIDTH, stderr=options.json)
+    known = demo_words()
+    if options.lang and options.lang not in known:
+        raise ConfigurationError(f"--lang is one of {', '.join(known)}.")
+    words = known[options.lang or next(iter(known))]
     llm = options.model.load()
     with open_index(options.docs, options.embed_model, Console(stderr=True), options.store) as index:
         if options.ask or options.docs:
@@ -66,53 +74,75 @@ def run_demo(options: DemoOptions) -> None:
         for turn in turns:
             print(json_line(turn.to_dict()))
         return
-    _show_score(console, turns, options.model.name if llm else None)
-    shown = turns if options.all else _first_screen(turns)
-    for number, turn in enumerate(shown, 1):
-        _show_turn(console, turn, number)
-    if not options.all:
-        console.print(Text("All turns: --all. For programs: --json. Your files: condense-plus ask DIR", style="dim"))
+    _show_score(console, turns, words, options.model.name if llm else None)
+    if options.all:
+        for turn in turns:
+            _show_turn(console, turn, words)
+        return
+    shown, missed = _first_screen(turns, options.lang or turns[0].turn.conversation)
+    for turn in shown:
+        _show_turn(console, turn, words)
+    if missed:
+        console.print(Text(f"\n{words['miss']}", style="dim"), end="")
+        _show_turn(console, missed, words)
+    console.print(Text(f"\n{words['own']}\n{words['more']}", style="dim"))
 
 
-def _show_score(console: Console, turns: Sequence[Comparison], model: str | None) -> None:
+def _show_score(console: Console, turns: Sequence[Comparison], words: Words, model: str | None) -> None:
     rows = [turn for turn in turns if turn.turn.is_follow_up]
-    table = Table(box=box.SIMPLE_HEAD, title=f"{len(rows)} follow-up questions: was the right passage found?")
-    for heading in ("", "ranked first", f"in the top {TOP_K}"):
+    console.print(Text(words["title"].format(n=len(rows)), style="bold"))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("", words["first"], words["top"].format(k=TOP_K)):
         table.add_column(heading, justify="right" if heading else "left")
     for way in rows[0].ways:
         ranks = [turn.rank(way) for turn in rows]
-        table.add_row(
-            LABELS[way],
-            f"{ranks.count(1)} of {len(rows)}",
-            f"{sum(rank is not None for rank in ranks)} of {len(rows)}",
-            style="bold" if way == "ours" else "",
-        )
+        found = (ranks.count(1), sum(rank is not None for rank in ranks))
+        cells = [words["of"].format(found=number, n=len(rows)) for number in found]
+        table.add_row(words[way], *cells, style="bold" if way == "ours" else "")
     console.print(table)
-    who = f"{model} rewrites and answers." if model else "No language model: the topic is carried over, answers quote."
-    console.print(Text(f"{who} These passages were written for the demo: try your own.", style="dim"))
+    console.print(Text(words["model"].format(model=model) if model else words["no_model"], style="dim"))
 
 
-def _first_screen(turns: Sequence[Comparison]) -> list[Comparison]:
-    """Return one turn of each telling kind, and a miss if there is one."""
-    chosen = []
-    for kind in SHOWN_KINDS:
-        chosen += [turn for turn in turns if turn.turn.kind == kind][:1]
-    misses = [turn for turn in turns if turn.turn.is_follow_up and turn.rank("ours") is None]
-    return [*chosen, *misses[:1]]
+def _first_screen(turns: Sequence[Comparison], lang: str) -> tuple[list[Comparison], Comparison | None]:
+    """Return the best turn of each telling kind in one language, and one that this engine misses."""
+    rows = [turn for turn in turns if turn.turn.is_follow_up]
+    mine = sorted((turn for turn in rows if turn.turn.conversation == lang), key=_gain)
+    chosen: list[Comparison] = []
+    for turn in mine:
+        if turn.turn.kind not in {one.turn.kind for one in chosen} and turn.rank("ours"):
+            chosen.append(turn)
+    missed = [turn for turn in rows if turn.rank("ours") is None]
+    missed.sort(key=lambda turn: turn.turn.conversation != lang)
+    return sorted(chosen[:SHOWN], key=turns.index), missed[0] if missed else None
 
 
-def _show_turn(console: Console, comparison: Comparison, number: int) -> None:
-    """Print what each way searched and where it found the passage, and why this engine did."""
-    turn = comparison.turn
-    console.print(Text.assemble("\n", (f"{number}. {turn.question}", "bold"), (f"  ({turn.kind})", "dim")))
+def _gain(turn: Comparison) -> tuple[int, int]:
+    """Return what sorts the turns that show most first: rank 1 here and none as typed; messy ones before others."""
+    lost = turn.rank("typed") is not None
+    return (2 * lost + (turn.rank("ours") or TOP_K + 1), turn.turn.kind not in MESSY)
+
+
+def _show_turn(console: Console, comparison: Comparison, words: Words) -> None:
+    """Print what each way searched and where it found the passage, and why."""
+    turn, trace = comparison.turn, comparison.trace
+    console.print(Text.assemble("\n", (f"› {turn.question}", "bold")))
+    lines = []
     if turn.gold:
         for name, way in comparison.ways.items():
             rank = comparison.rank(name)
-            mark = (f"✓ rank {rank}", "green") if rank else ("✗ not found", "red")
-            console.print(Text.assemble(f"   {LABELS[name]:14}", mark, f"  {printable(way.query)}"))
-    why = [line for line in str(comparison.trace).splitlines() if line.startswith(("decision", "rewrite"))]
-    console.print(Text(f"   {'why':14}" + "; ".join(" ".join(line.split()[1:]) for line in why), style="dim"))
-    console.print(Text(f"   {'answer':14}{printable(comparison.answer)}", overflow="ellipsis", no_wrap=True))
+            mark = (words["rank"].format(rank=rank), "green") if rank else (words["missed"], "red")
+            lines.append((words[name], mark, f"  {printable(way.query)}"))
+    reason = words["reasons"].get(trace.decision.reason.value, trace.decision.reason.value)
+    cue = next((f" “{cue.text}”" for cue in trace.decision.cues if cue.name == trace.decision.reason.value), "")
+    doubt = f"; {words['beside']}" if trace.rewrite.trust is Trust.DOUBTED else ""
+    lines.append((words["why"], (f"{reason}{printable(cue)}{doubt}", "dim"), ""))
+    if not turn.gold:
+        lines.append((words["answer"], (printable(comparison.answer), ""), ""))
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=LABEL_WIDTH, no_wrap=True)
+    for label, mark, query in lines:
+        grid.add_row(f"  {label}", Text.assemble(mark, query))
+    console.print(grid)
 
 
 def _chat(engine: CondensePlusChatEngine, console: Console, *, as_json: bool) -> None:
