@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 
 from llama_index_condense_plus.languages import Token, pack_of
-from llama_index_condense_plus.languages.text import MAX_CHARS, has_han, simplify
+from llama_index_condense_plus.languages.text import MAX_CHARS, is_unspaced, simplify
 from llama_index_condense_plus.types import Edit
 
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
@@ -81,7 +81,7 @@ def _stands_in(folded: str, start: int, name: str, alias: str) -> bool:
 
 def _is_whole_word(text: str, start: int, end: int) -> bool:
     """Return True if no word of the text reaches over the beginning or the end of the match."""
-    if not has_han(text[start:end]):
+    if not is_unspaced(text[start:end]):
         return not (_is_joined(text, start) or _is_joined(text, end))
     tokens = pack_of(text).tokenize(text) if len(text) < MAX_CHARS else ()  # a longer text would be clipped
     starts = [token.start for token in tokens]
@@ -105,4 +105,4 @@ def _is_joined(text: str, edge: int) -> bool:
 
 
 def _is_latin(char: str) -> bool:
-    return char.isalnum() and not has_han(char)
+    return char.isalnum() and not is_unspaced(char)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from llama_index_condense_plus.languages import WordPack, pack, pack_of
-from llama_index_condense_plus.languages.text import clip, has_han
+from llama_index_condense_plus.languages.text import clip, is_unspaced
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import Edit
 
@@ -80,7 +80,7 @@ class Cleaner:
         """
         line = safe_line(text)
         if self._settings.cleanup.width == "fold":
-            line = line.translate(_KEPT_IN_CHINESE if has_han(line) else _WIDE_LETTERS)
+            line = line.translate(_KEPT_IN_CHINESE if is_unspaced(line) else _WIDE_LETTERS)
         if not self._settings.cleanup.enabled or len(line) > MAX_CLEANED_CHARS:
             return line, ()
         words = pack(language, self._settings) if language else pack_of(line, self._settings)

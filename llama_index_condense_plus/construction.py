@@ -21,12 +21,11 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.tools import FunctionTool
 
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.languages import registered_packs
 from llama_index_condense_plus.turn.pipeline import Components
 
 logger = logging.getLogger(__name__)
 
-WARM_UP_TURNS = (("那它的价格呢？", "介绍一下标准版"), ("And its price?", "Tell me about the standard plan."))
-"""Follow-ups with a first turn."""
 SLIP = 0.85
 """Likeness of two names, 0 to 1, from which one is held to be the other misspelt."""
 REPLY_TOKENS = 256
@@ -116,8 +115,9 @@ def engine_tool(engine: BaseChatEngine, name: str, description: str) -> Function
 
 
 def warm_up(engine: Any) -> None:
-    """Search a follow-up in each language, so that lexicons, tagger, embeddings and prompt prefix are loaded."""
-    for follow_up, first in WARM_UP_TURNS:
+    """Search a follow-up in each language that has one, so that words, tagger, embeddings and prompt are loaded."""
+    talks = {(own.phrase("sample_question"), own.phrase("sample_follow_up")) for own in registered_packs().values()}
+    for first, follow_up in sorted(talks):
         try:
             with engine.options(rewrite=True):
                 engine.explain(follow_up, [ChatMessage(role=MessageRole.USER, content=first)])

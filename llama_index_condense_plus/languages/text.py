@@ -26,6 +26,7 @@ _OTHER = r"\u0370-\u052f\u0590-\u06ff\u3041-\u3096\u30a1-\u30fe\uac00-\ud7a3"
 PIECES = re.compile(rf"([{HAN}]+)|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_OTHER}]+|[^\W_]|\S")
 """A stretch of Chinese characters (group 1), a word, or a mark. ``GTE-3000`` and ``api.v2`` stay whole."""
 _HAN = re.compile(f"[{HAN}]")
+_UNSPACED = re.compile(rf"[{HAN}\u3041-\u3096\u30a1-\u30fa]")
 _WIDE = tuple(zip("，？！：；（）～", ",?!:;()~", strict=True))
 """The commonest full-width marks: without them most Chinese text is normalised already, which is quick to see."""
 _ENDINGS = ("'s", "’s", "'", "’")
@@ -85,6 +86,11 @@ def clip(text: str, limit: int = MAX_CHARS) -> str:
 def has_han(text: str) -> bool:
     """Return True if the text holds a Chinese character."""
     return not text.isascii() and _HAN.search(text) is not None
+
+
+def is_unspaced(text: str) -> bool:
+    """Return True if the text holds characters of a script that writes words without spaces between them."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
 
 
 @cache

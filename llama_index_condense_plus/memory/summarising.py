@@ -175,7 +175,7 @@ def _add(names: list[str], name: str) -> None:
 
 
 def _holds(name: str, part: str) -> bool:
-    """Return True if the words of a name hold those of another: "Kestrel K7" and "k7", but not 北京大学 and 北京."""
+    """Return True if the words of a name hold those of another, as "Kestrel K7" holds "k7"."""
     return f" {fold(part)} " in f" {fold(name)} "
 
 

@@ -70,8 +70,8 @@ def key_phrases(query: str) -> list[str]:
     """Return the names, quantities and noun phrases of a query, in order, without repetitions.
 
     Example:
-        >>> key_phrases("张三第一季度的净利润是多少？")
-        ['张三', '第一季度', '净利润']
+        >>> key_phrases("What is the net profit of Acme in 2024?")
+        ['net profit', 'Acme', '2024']
     """
     phrases = [match.group(1) for match in QUOTED.finditer(query)]
     rest = QUOTED.sub(",", query)

@@ -16,8 +16,7 @@ import pytest
 from llama_index.core import Settings
 from llama_index_instrumentation import get_dispatcher
 
-from llama_index_condense_plus import CondensePlusSettings, cli
-from llama_index_condense_plus.lexicons import base
+from llama_index_condense_plus import CondensePlusSettings, cli, languages
 from tests.docs import prelude
 from tests.docs.markdown import PAGES, Block, blocks, name_of
 
@@ -36,13 +35,13 @@ def snippet_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     names = prelude.names()
     monkeypatch.setattr(Settings, "_llm", names["llm"])
     monkeypatch.setattr(Settings, "_embed_model", names["index"]._embed_model)
-    handlers, lexicons = list(get_dispatcher().event_handlers), dict(base._registry)
+    handlers, packs = list(get_dispatcher().event_handlers), dict(languages._registered)
     yield names
     get_dispatcher().event_handlers[:] = handlers
     CondensePlusSettings.set_default()
-    base._registry.clear()
-    base._registry.update(lexicons)
-    base._registrations += 1
+    languages._registered.clear()
+    languages._registered.update(packs)
+    languages._detector.cache_clear()
 
 
 @pytest.mark.parametrize("page", with_python, ids=name_of)

@@ -14,7 +14,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import ChatMemoryBuffer
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, MessageTooLongError
-from llama_index_condense_plus.lexicons import memo, text
+from llama_index_condense_plus.languages import text, words
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.turn.answer import EARLIER_SHARE, prompt_tokens, recent_turns
 from tests.conftest import FIRST_ROUND, PRICE
@@ -87,14 +87,14 @@ def test_history_of_ten_thousand_messages_shows_and_keeps_what_a_short_one_does(
 
 def test_history_is_analysed_in_a_bounded_part(monkeypatch: pytest.MonkeyPatch) -> None:
     analysed = {}
-    tokens = text._tokenize.__wrapped__
     seen: list[int] = []
+    fold = words.aligned
 
-    def counted(words: str) -> Any:
-        seen.append(len(words))
-        return tokens(words)
+    def counted(said: str) -> str:
+        seen.append(len(said))
+        return fold(said)
 
-    monkeypatch.setattr(text, "_tokenize", counted)
+    monkeypatch.setattr(words, "aligned", counted)
     for n in (200, 2_000, 10_000):
         seen.clear()
         build_window(history_of(n), CondensePlusSettings().history)
@@ -117,10 +117,10 @@ def test_earlier_turns_take_no_more_than_their_share_of_the_context(context_wind
 
 def test_long_texts_do_not_fill_the_memory() -> None:
     calls: list[str] = []
-    measure = memo.remembered(lambda words: (calls.append(words), len(words))[1])
-    kept = memo.KEPT_CHARS // 10_000
+    measure = text.remembered(lambda words: (calls.append(words), len(words))[1])
+    kept = text.KEPT_CHARS // 10_000
     long = [f"{number:04}" * 2_500 for number in range(kept + 1)]
-    huge = "x" * (memo.KEPT_CHARS + 1)
+    huge = "x" * (text.KEPT_CHARS + 1)
     for words in (*long, huge, huge, *long[1:], *long[:1]):
         assert measure(words) == len(words)
     assert len(calls) == kept + 4  # the newest are remembered, the oldest is not, the huge one never is
