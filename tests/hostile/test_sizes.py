@@ -117,12 +117,12 @@ def test_earlier_turns_take_no_more_than_their_share_of_the_context(context_wind
 
 def test_long_texts_do_not_fill_the_memory() -> None:
     calls: list[str] = []
-    measure = text.remembered(lambda words: (calls.append(words), len(words))[1])
+    measure = text.remembered(lambda said: (calls.append(said), len(said))[1])
     kept = text.KEPT_CHARS // 10_000
     long = [f"{number:04}" * 2_500 for number in range(kept + 1)]
     huge = "x" * (text.KEPT_CHARS + 1)
-    for words in (*long, huge, huge, *long[1:], *long[:1]):
-        assert measure(words) == len(words)
+    for said in (*long, huge, huge, *long[1:], *long[:1]):
+        assert measure(said) == len(said)
     assert len(calls) == kept + 4  # the newest are remembered, the oldest is not, the huge one never is
     assert measure("short") == measure("short") == 5
     assert calls.count("short") == 1
