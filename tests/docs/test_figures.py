@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmarks_page", ROOT / "scripts" / "benchmarks_page.py")
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "scripts" / "figures.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -46,7 +46,7 @@ def test_a_run_is_shown_with_its_circumstances(script: ModuleType, sandbox: Path
     for shown in (
         "Measures nothing much.",
         "│ recall │ 0.5 │ --quick",
-        "benchmarks/tiny.py --quick",
+        "benchmarks.tiny --quick",
         "Python 3",
         "commit",
     ):

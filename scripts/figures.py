@@ -1,8 +1,8 @@
 """Runs benchmarks and writes docs/benchmarks.md from what they print, with machine, versions and date.
 
-    CONDENSE_PLUS_DATA=<folder> python scripts/benchmarks_page.py rewriting retrieval
-    python scripts/benchmarks_page.py --all
-    python scripts/benchmarks_page.py                      only write the page anew
+    CONDENSE_PLUS_DATA=<folder> python scripts/figures.py replay gate
+    python scripts/figures.py --all
+    python scripts/figures.py                      only write the page anew
 
 What each printed is kept in docs/benchmarks/, so that one can be run without the others. A run that fails, or finds no
 data, leaves what was there.
@@ -24,27 +24,25 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 KEPT = ROOT / "docs" / "benchmarks"
 BENCHMARKS: dict[str, tuple[str, ...]] = {
-    "rewriting": (),
     "replay": (),
-    "retrieval": (),
-    "guards": ("--sample", "250"),
-    "trigger": (),
-    "history": (),
-    "topics": (),
+    "replay_vectors": ("--vectors",),
+    "live": (),
+    "gate": (),
+    "trust": (),
+    "carry": (),
     "turns": ("--cases", "30"),
-    "prompts": (),
+    "scaling": (),
     "sessions": (),
-    "service_load": (),
     "soak": ("--memory", "database"),
 }
-"""Script under benchmarks/ → its options, in the page's order."""
+"""Section → options of the script that is called like its first word, in the page's order."""
 WIDTH = "150"
 """Columns of a table."""
 PACKAGES = ("llama-index-core", "bm25s", "numpy", "openai")
 NOTHING = "nothing was measured"
 HEAD = """# Benchmarks
 
-This page is written by `scripts/benchmarks_page.py` from what the scripts under `benchmarks/` print. Each table has its
+This page is written by `scripts/figures.py` from what the scripts under `benchmarks/` print. Each table has its
 baseline from the same run. Figures after ± are standard errors; a difference smaller than two of them is noise.
 
 The data sets are not part of the package: `CONDENSE_PLUS_DATA` names the folder that holds them. Retrieval is BM25
@@ -78,7 +76,7 @@ def run(name: str) -> bool:
     options = BENCHMARKS[name]
     print(f"{name} …", file=sys.stderr)
     ran = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), *options],
+        [sys.executable, "-m", f"benchmarks.{script_of(name)}", *options],
         capture_output=True,
         check=False,
         cwd=ROOT,
@@ -94,9 +92,14 @@ def run(name: str) -> bool:
     return True
 
 
+def script_of(name: str) -> str:
+    """Return the name of the script that a section is made by."""
+    return name.split("_", maxsplit=1)[0]
+
+
 def circumstances(name: str) -> str:
     """Return one line on how a benchmark was run."""
-    command = " ".join(["python", f"benchmarks/{name}.py", *BENCHMARKS[name]])
+    command = " ".join(["python -m", f"benchmarks.{script_of(name)}", *BENCHMARKS[name]])
     now = f"{datetime.now(timezone.utc):%Y-%m-%d}"
     return f"`{command}` · {now} · {machine()} · {', '.join(versions())} · commit {commit()}"
 
@@ -139,11 +142,11 @@ def page() -> str:
 
 def section(name: str) -> str:
     """Return a benchmark's section: what it measures, how it was run, what it printed."""
-    script = ROOT / "benchmarks" / f"{name}.py"
+    script = ROOT / "benchmarks" / f"{script_of(name)}.py"
     about = (ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
     kept = KEPT / f"{name}.txt"
     if not kept.exists():
-        return f"## {name}\n\n{about}\n\nNot run for this page yet: `python scripts/benchmarks_page.py {name}`.\n"
+        return f"## {name}\n\n{about}\n\nNot run for this page yet: `python scripts/figures.py {name}`.\n"
     how, _, printed = kept.read_text(encoding="utf-8").partition("\n\n")
     return f"## {name}\n\n{about}\n\n{how}\n\n```text\n{printed.rstrip()}\n```\n"
 
