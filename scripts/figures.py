@@ -29,7 +29,6 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "live": (),
     "gate": (),
     "trust": (),
-    "carry": (),
     "turns": ("--cases", "30"),
     "scaling": (),
     "sessions": (),

@@ -121,8 +121,8 @@ def test_long_texts_do_not_fill_the_memory() -> None:
     kept = text.KEPT_CHARS // 10_000
     long = [f"{number:04}" * 2_500 for number in range(kept + 1)]
     huge = "x" * (text.KEPT_CHARS + 1)
-    for said in (*long, huge, huge, *long[1:], *long[:1]):
-        assert measure(said) == len(said)
+    for one in (*long, huge, huge, *long[1:], *long[:1]):
+        assert measure(one) == len(one)
     assert len(calls) == kept + 4  # the newest are remembered, the oldest is not, the huge one never is
     assert measure("short") == measure("short") == 5
     assert calls.count("short") == 1
