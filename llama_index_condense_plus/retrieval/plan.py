@@ -24,10 +24,8 @@ from llama_index_condense_plus.types import (
 
 NAME_KINDS = frozenset({"person", "place", "organisation", "name", "code"})
 """Kinds of tokens that name one thing."""
-CARRIERS = frozenset({"rules", "concat"})
-"""Rewriters that put words of the conversation before the question without a model."""
 CARRIED = 0.4
-"""What their query counts against a model's: on MTRAG the user's own words find more."""
+"""Least that a query carried over without a model counts: on MTRAG the user's own words find more."""
 QUOTED = re.compile('[\u300a\u300c\u300e\u201c"]([^\u300b\u300d\u300f\u201d"]+)[\u300b\u300d\u300f\u201d"]')
 """A title or quotation, in Chinese or Latin marks."""
 _SPACES = re.compile(r"\s+")
@@ -69,11 +67,17 @@ class DefaultQueryPlanner:
         weight = own.doubted_weights.original if is_doubted else own.original_weight
         beside = PlannedQuery(original, QueryRole.ORIGINAL, 1.0 if result.ambiguous else weight)
         if is_doubted:
-            carried = CARRIED if result.rewriter in CARRIERS else 1.0
-            rewrite = replace(rewrite, weight=own.doubted_weights.rewrite * carried)
+            rewrite = replace(rewrite, weight=own.doubted_weights.rewrite * _certainty(result))
         leads = (beside, rewrite) if is_doubted and speaks else (rewrite, beside)
         queries = distinct(query for query in leads if query.weight > 0) or (rewrite,)
         return QueryPlan(queries[: own.max_queries], f"{result.trust.value}: rewrite and original")
+
+
+def _certainty(result: RewriteResult) -> float:
+    """Return what a doubted rewrite counts: a model's fully, a carried one by its confidence."""
+    made = (attempt.confidence for attempt in result.attempts if attempt.rewriter == result.rewriter)
+    known = [confidence for confidence in made if confidence is not None]
+    return min(1.0, max(CARRIED, known[-1])) if known else 1.0
 
 
 @remembered

@@ -6,7 +6,7 @@ import pytest
 
 from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner, distinct, query_key, says_something
 from llama_index_condense_plus.settings.sections import RetrievalSettings
-from llama_index_condense_plus.types import PlannedQuery, QueryRole, RewriteResult, RewriteStatus, Trust
+from llama_index_condense_plus.types import PlannedQuery, QueryRole, RewriteAttempt, RewriteResult, RewriteStatus, Trust
 from tests.retrieval.parts import window
 
 NAMED, NAMELESS, REWRITE = "那《红楼梦》的作者呢？", "那它的作者呢？", "《红楼梦》的作者是谁？"
@@ -48,11 +48,12 @@ def test_trust_and_what_the_original_says_decide_who_leads(original, trust, role
     assert made.reason.startswith(trust.value)
 
 
-def test_what_was_carried_over_without_a_model_counts_less():
-    result = RewriteResult(NAMED, REWRITE, RewriteStatus.REWRITTEN, "rules", trust=Trust.DOUBTED)
-    lead, other = DefaultQueryPlanner().plan(result, window()).queries
-    assert lead.role is QueryRole.ORIGINAL
-    assert other.weight < lead.weight
+@pytest.mark.parametrize(("confidence", "weight"), [(0.1, 0.4), (0.7, 0.7), (1.0, 1.0), (None, 1.0)])
+def test_what_was_carried_over_without_a_model_counts_by_its_confidence(confidence, weight):
+    made = RewriteAttempt("rules", REWRITE, REWRITE, confidence=confidence)
+    result = RewriteResult(NAMED, REWRITE, RewriteStatus.REWRITTEN, "rules", (made,), trust=Trust.DOUBTED)
+    found = DefaultQueryPlanner().plan(result, window()).queries
+    assert [(query.role.value, query.weight) for query in found] == [("original", 1.0), ("rewritten", weight)]
 
 
 def test_weights_follow_the_settings():
