@@ -66,7 +66,7 @@ class DefaultQueryPlanner:
             return QueryPlan((rewrite,), f"{result.trust.value}: the original says nothing by itself")
         weight = own.doubted_weights.original if is_doubted else own.original_weight
         beside = PlannedQuery(original, QueryRole.ORIGINAL, 1.0 if result.ambiguous else weight)
-        if is_doubted:
+        if is_doubted and not result.ambiguous:
             rewrite = replace(rewrite, weight=own.doubted_weights.rewrite * _certainty(result))
         leads = (beside, rewrite) if is_doubted and speaks else (rewrite, beside)
         queries = distinct(query for query in leads if query.weight > 0) or (rewrite,)
