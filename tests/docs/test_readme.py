@@ -18,6 +18,7 @@ else:
 
 READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+HEADING = re.compile(r"^(##+ |!\[)", re.MULTILINE)
 OPTION = re.compile(r"^\| `([a-z_]+(?:\.[a-z_]+)*)` \|[^|]+\|[^|]+\|$", re.MULTILINE)
 
 
@@ -45,9 +46,15 @@ def test_options_of_the_table_exist(page: Path) -> None:
             value = getattr(value, step)
 
 
-def test_both_show_the_same_figures_and_options() -> None:
+def test_both_have_the_same_structure_figures_and_options() -> None:
     english, chinese = (page.read_text(encoding="utf-8") for page in READMES)
+    assert HEADING.findall(english) == HEADING.findall(chinese)
     figure = re.compile(r"(?<![\d.])\.\d+|\b\d\.\d+\b")
     assert sorted(figure.findall(english)) == sorted(figure.findall(chinese))
     assert OPTION.findall(english) == OPTION.findall(chinese)
-    assert len(blocks(READMES[0], "python")) <= len(blocks(READMES[1], "python"))
+    assert [len(blocks(page, "python")) for page in READMES] == [len(blocks(READMES[0], "python"))] * 2
+
+
+def test_what_comes_before_the_settings_is_short() -> None:
+    before = READMES[0].read_text(encoding="utf-8").split("\n## Settings\n")[0]
+    assert len(before.split()) <= 900

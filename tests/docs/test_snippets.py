@@ -20,13 +20,11 @@ from llama_index_condense_plus import CondensePlusSettings, cli, languages
 from tests.docs import prelude
 from tests.docs.markdown import PAGES, Block, blocks, name_of
 
-ELSEWHERE = {"qdrant.md"}
-"""Pages whose snippets need a server; tests/integration runs what can be run of them."""
-NEEDS = {"train-gate.md": "sklearn", "fastapi.md": "fastapi"}
+NEEDS = {"fastapi.md": "fastapi", "qdrant.md": "qdrant_client"}
 """Pages whose snippets need an extra."""
 PROMISE = re.compile(r"^\s*print\(.*\)  # (?P<said>.+)$", re.MULTILINE)
 
-with_python = [page for page in PAGES if blocks(page, "python") and page.name not in ELSEWHERE]
+with_python = [page for page in PAGES if blocks(page, "python")]
 
 
 @pytest.fixture
@@ -35,12 +33,11 @@ def snippet_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     names = prelude.names()
     monkeypatch.setattr(Settings, "_llm", names["llm"])
     monkeypatch.setattr(Settings, "_embed_model", names["index"]._embed_model)
-    handlers, packs = list(get_dispatcher().event_handlers), dict(languages._registered)
+    handlers = list(get_dispatcher().event_handlers)
     yield names
     get_dispatcher().event_handlers[:] = handlers
     CondensePlusSettings.set_default()
     languages._registered.clear()
-    languages._registered.update(packs)
     languages._detector.cache_clear()
 
 

@@ -23,6 +23,7 @@ PROMISED = {
         "searched: How long is the warranty of the Kestrel drone?",
         "in the database: 10 messages",
     ],
+    "agent_workflow": ["  agent:    The warranty of the Heron drone is three years"],
     "agent_tool": ["The Heron drone costs 899 euros", "The warranty of the Heron drone is three years"],
 }
 SERVED = {"streaming_fastapi"}
