@@ -61,7 +61,7 @@ def create_app(query_engine: BaseQueryEngine | None = None) -> FastAPI:
         response = await engine.for_conversation(conversation).astream_chat(question.message)
 
         async def events() -> AsyncIterator[str]:
-            yield event(searched=engine.trace_of(response).search_query)
+            yield event(searched=[query.text for query in engine.trace_of(response).plan.queries])
             try:
                 async for piece in response.async_response_gen():
                     yield event(text=piece)

@@ -41,7 +41,7 @@ def ask(client: Any, conversation: str, message: str) -> list[dict[str, Any]]:
 def test_stream_follows_up_within_its_conversation(client: Any) -> None:
     ask(client, "ann", "How much does the Heron drone cost?")
     searched, *pieces, sources = ask(client, "ann", "And its warranty?")
-    assert "Heron" in searched["searched"]
+    assert any("Heron" in query for query in searched["searched"])
     assert len(pieces) > 3
     assert "three years" in "".join(piece["text"] for piece in pieces)
     assert "three years" in sources["sources"][0]
@@ -49,7 +49,7 @@ def test_stream_follows_up_within_its_conversation(client: Any) -> None:
 
 def test_stream_knows_nothing_of_other_conversations(client: Any) -> None:
     ask(client, "ann", "How much does the Heron drone cost?")
-    assert ask(client, "bob", "And its warranty?")[0] == {"searched": "And its warranty?"}
+    assert ask(client, "bob", "And its warranty?")[0] == {"searched": ["And its warranty?"]}
 
 
 def test_stream_refuses_an_empty_message(client: Any) -> None:
