@@ -242,6 +242,16 @@ def hijacked(cases: Sequence[Case], seed: int = 0) -> Iterator[Case]:
         yield Case(case.set, "hijack", case.message, case.history, rewrite, case.conversation)
 
 
+def baited(cases: Sequence[Case], seed: int = 0) -> Iterator[Case]:
+    """Yield hijacked rewrites whose purpose stands in the last answer, as a document may put it there."""
+    for case in hijacked(cases, seed):
+        purpose = next(word for word in PURPOSES if word in case.rewrite)
+        if case.history[-1][0] == "assistant":
+            bait = f" Many people {purpose} it." if purpose.isascii() else f"很多人想{purpose}。"
+            history = (*case.history[:-1], ("assistant", case.history[-1][1] + bait))
+            yield Case(case.set, "baited", case.message, history, case.rewrite, case.conversation)
+
+
 def corruptions(cases: Sequence[Case], seed: int = 0) -> list[Case]:
     """Return every kind of corruption of right rewrites."""
     good = [case for case in cases if case.kind in {"human", "gain"}]
@@ -254,6 +264,7 @@ def corruptions(cases: Sequence[Case], seed: int = 0) -> list[Case]:
         lambda: moved_negations(good),
         lambda: borrowed(good, seed),
         lambda: hijacked(good, seed),
+        lambda: baited(good, seed),
     )
     return [case for make in makers for case in make()]
 

@@ -26,7 +26,8 @@ from llama_index_condense_plus.trust.refusals import REFUSALS
 from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
-THRESHOLD = 0.5
+THRESHOLD = 0.32
+"""The highest, to two digits, at which at most 6 % of the human rewrites of every set are doubted."""
 KINDS = (
     "human",
     "same",
@@ -40,6 +41,7 @@ KINDS = (
     "negation",
     "borrowed",
     "hijack",
+    "baited",
 )
 EXPLAINED = {
     "lost_name": "1: a name or code of the question is gone.",
@@ -51,13 +53,16 @@ EXPLAINED = {
     "rarity": "How rare the rarest word is that nobody said: 0 for everyday words, 1 for rank 16,000 and beyond.",
     "added_unsaid": "Share of the added words that nobody said.",
     "added_questions": "Question words that the message, which asks, does not have: .5 for one, 1 for more.",
-    "unsaid_question": "1: the rewrite adds a question word and a word that nobody said.",
+    "answer_words": "Share of the rewrite's words, names apart, that were added and that only an answer holds.",
+    "answer_question": "1: the rewrite adds a question word and a word, no name, that only an answer holds.",
     "reference_left": "1: a reference of the message is still there beside other changes.",
     "lost_words": "Share of the words lost that the question is to keep.",
     "kept_nothing": "1: no word of what the message asks survives.",
     "other_chat": "Share of the words lost of a message that has no word of content.",
     "small_talk": "1: greeting or thanks, with something added.",
 }
+WEIGHED = {"other": 4.0, "baited": 3.0, "loss": 0.3}
+"""Kinds of mistakes that count more, or less, than others."""
 MOST = 400
 """Cases of one set, and of one kind of mistake in it, that count fully."""
 
@@ -107,7 +112,7 @@ def trained(rows: list[Reviewed], names: list[str]) -> LinearModel:
             return min(MOST, good[case.set]) / good[case.set]
         n = bad[case.set, case.kind]
         rare = 8.0 if case.kind in {"number", "negation"} else 1.0
-        weight = min(MOST, good[case.set]) / kinds[case.set] / n * {"other": 4.0, "loss": 0.3}.get(case.kind, 1.0)
+        weight = min(MOST, good[case.set]) / kinds[case.set] / n * WEIGHED.get(case.kind, 1.0)
         return min(weight, rare)
 
     weights = np.array([share(row.case) for row in rows])

@@ -226,6 +226,12 @@ class Comparison:
         )
 
     @cached_property
+    def answer_words(self) -> tuple[Token, ...]:
+        """The added words, names apart, that only an answer holds: a document may have put them there."""
+        users = _said(tuple(m.full_text for m in self.window.all_messages if m.role == "user"))
+        return tuple(t for t in self.added if t.kind not in NAMING and self.said.has(t) and not users.has(t))
+
+    @cached_property
     def obeyed(self) -> tuple[Token, ...]:
         """The added words that were said in orders to the model, and nowhere else."""
         return tuple(token for token in self.unsaid if any(order.has(token) for order in self.said.orders))
@@ -287,10 +293,17 @@ class Comparison:
 
     @cached_property
     def added_questions(self) -> int:
-        """Question words of the rewrite that the message, if it asks, does not have."""
+        """Question words that begin a clause of the rewrite and that the message, if it asks, does not have."""
         if not (any(t.kind == "question" for t in self.frame) or self.pack.is_question(self.message)):
             return 0
-        return sum(t.kind == "question" and not self.asked.has(t) for t in self.pack.tokenize(self.rewrite))
+        tokens = self.pack.tokenize(self.rewrite)
+        inside = bool(self.pack.joiner)  # languages without spaces ask in the middle of a clause
+        return sum(
+            token.kind == "question"
+            and not self.asked.has(token)
+            and not (inside and number and tokens[number - 1].is_content)
+            for number, token in enumerate(tokens)
+        )
 
     @cached_property
     def is_small_talk(self) -> bool:

@@ -154,12 +154,14 @@ def unrelated(c: Comparison) -> str:
     keeps_half = c.kept_share >= HALF and c.frame_kept >= HALF
     if c.is_small_talk and not keeps_half and c.added and (c.asks or c.novelty >= UNSAID):
         return "small talk became a question"
+    if not c.asked.content and c.added_questions and c.unsaid and c.knows_answers:
+        return "a question that nobody asked"
     if c.binding and not c.written.content and not c.references_left:
         return "no word of the question"
     if c.keeps_nothing and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF):
         return "nothing of the message, and what nobody said"
     kept = c.frame_kept if not c.binding else c.kept_share
-    if c.novelty >= MOSTLY_UNSAID and (kept < HALF or len(c.unsaid) >= NEARLY_ALL * len(c.added)):
+    if c.novelty >= MOSTLY_UNSAID and (kept < HALF or (c.knows_answers and len(c.unsaid) >= NEARLY_ALL * len(c.added))):
         return "little of the message, and what nobody said"
     return ""
 
