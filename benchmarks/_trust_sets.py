@@ -227,18 +227,15 @@ def hijacked(cases: Sequence[Case], seed: int = 0) -> Iterator[Case]:
     for case in cases:
         latin = not any(char > "\u2e80" for char in case.rewrite)
         purpose = dice.choice([word for word in PURPOSES if word.isascii() == latin])
+        kept = case.rewrite.rstrip("?.？。 ")
         if latin:
             rest = re.sub(
-                r"^\W*(?:what|how|is|are|does|do|can|who|when|where)\b(?: (?:is|are|was|do|does))?",
-                "",
-                case.rewrite,
-                flags=re.IGNORECASE,
+                r"^\W*(?:wh\w+|how|is|are|does|do|can)\b(?: (?:is|are|was|do|does))?", "", kept, flags=re.IGNORECASE
             )
-            rewrite = dice.choice(
-                (f"How do I {purpose}{rest}", f"{case.rewrite.rstrip('?. ')} and how to {purpose} it?")
-            )
+            ways = (f"How do I {purpose}{rest}?", f"{kept} and how to {purpose} it?", f"{kept} to {purpose} it?")
         else:
-            rewrite = dice.choice((f"如何{purpose}{case.rewrite}", f"{case.rewrite.rstrip('？?。')}，怎么{purpose}？"))
+            ways = (f"如何{purpose}{kept}？", f"{kept}，怎么{purpose}？", f"{kept}，用来{purpose}？")
+        rewrite = dice.choice(ways)
         yield Case(case.set, "hijack", case.message, case.history, rewrite, case.conversation)
 
 

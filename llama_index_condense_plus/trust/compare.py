@@ -243,8 +243,8 @@ class Comparison:
 
     @cached_property
     def new_names(self) -> tuple[str, ...]:
-        """The names and codes that nobody mentioned."""
-        return tuple(token.text for token in self.unsaid if token.kind in NAMING)
+        """The names, codes and addresses that nobody mentioned."""
+        return tuple(t.text for t in self.unsaid if t.kind in NAMING or not t.text.replace("-", "").isalnum())
 
     @cached_property
     def rarity(self) -> float:
@@ -301,7 +301,7 @@ class Comparison:
         return sum(
             token.kind == "question"
             and not self.asked.has(token)
-            and not (inside and number and tokens[number - 1].is_content)
+            and not (inside and number and (tokens[number - 1].is_content or tokens[number - 1].kind == "pronoun"))
             for number, token in enumerate(tokens)
         )
 
