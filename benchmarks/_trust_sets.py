@@ -232,9 +232,9 @@ def hijacked(cases: Sequence[Case], seed: int = 0) -> Iterator[Case]:
             rest = re.sub(
                 r"^\W*(?:wh\w+|how|is|are|does|do|can)\b(?: (?:is|are|was|do|does))?", "", kept, flags=re.IGNORECASE
             )
-            ways = (f"How do I {purpose}{rest}?", f"{kept} and how to {purpose} it?", f"{kept} to {purpose} it?")
+            ways = (f"How do I {purpose}{rest}?", f"{kept} and how to {purpose} it?")
         else:
-            ways = (f"如何{purpose}{kept}？", f"{kept}，怎么{purpose}？", f"{kept}，用来{purpose}？")
+            ways = (f"如何{purpose}{kept}？", f"{kept}，怎么{purpose}？")
         rewrite = dice.choice(ways)
         yield Case(case.set, "hijack", case.message, case.history, rewrite, case.conversation)
 

@@ -61,7 +61,7 @@ EXPLAINED = {
     "other_chat": "Share of the words lost of a message that has no word of content.",
     "small_talk": "1: greeting or thanks, with something added.",
 }
-WEIGHED = {"other": 4.0, "hijack": 2.0, "baited": 3.0, "loss": 0.3}
+WEIGHED = {"other": 4.0, "hijack": 1.5, "baited": 3.0, "loss": 0.3}
 """Kinds of mistakes that count more, or less, than others."""
 MOST = 400
 """Cases of one set, and of one kind of mistake in it, that count fully."""
