@@ -325,6 +325,8 @@ def _spelt(token: Token, others: Iterable[Token]) -> bool:
 def _near(word: str, other: str) -> bool:
     if word[0] != other[0] or abs(len(word) - len(other)) > 1 or len(other) <= ROOTS[0]:
         return False
+    if word[:3] != other[:3] and word[-2:] != other[-2:]:  # quick to see, and seldom wrong
+        return False
     mine, theirs = Counter(word), Counter(other)
     return (mine - theirs).total() <= 1 and (theirs - mine).total() <= 1
 

@@ -115,55 +115,62 @@ def _brings_in(c: Comparison, earlier: str) -> bool:
 
 def language(c: Comparison) -> str:
     """Return the language of the rewrite if it is not the user's; names, codes and quotations do not count."""
+    alike = c.written_pack.code in {c.pack.code, "und"}
+    if alike and _scripts_of(c.rewrite).keys() <= _scripts_of(c.message).keys():
+        return ""
     rest = [t for t in _unquoted(c) if t.kind not in NAMING and t.kind != "mark"]
     users = [t for t in c.pack.tokenize(c.message) if t.kind not in NAMING and t.kind != "mark"]
-    if not any(not t.is_content for t in users):
+    if all(t.is_content for t in users):
         users += [t for m in c.window.all_messages[-2:] for t in pack_of(m.full_text).tokenize(m.full_text)]
-    before, after = scripts(" ".join(t.text for t in users)), scripts(" ".join(t.text for t in rest))
-    total = sum(after.values())
+    before, after = (_scripts_of(" ".join(t.text for t in tokens)) for tokens in (users, rest))
     foreign = sum(count for script, count in after.items() if script not in before)
-    if before and total and foreign > FOREIGN * total and foreign > 1:
+    if before and foreign > max(1, FOREIGN * after.total()):
         return c.written_pack.name
-    if c.written_pack.code in {c.pack.code, "und"}:
-        return ""
     closed = sum(not t.is_content for t in rest)
     theirs = sum(not t.is_content and t.kind != "mark" for t in c.pack.tokenize(c.rewrite))
-    mine = sum(not t.is_content for t in users)
-    return c.written_pack.name if closed > 1 and closed > theirs and mine else ""
+    closes = any(not t.is_content for t in users)
+    return c.written_pack.name if not alike and closes and closed > max(1, theirs) else ""
 
 
 def _unquoted(c: Comparison) -> list[Token]:
-    """Return the words of the rewrite without the stretches of another script that somebody has said."""
-    own = scripts(c.message)
-    runs = (
-        list(run)
-        for _, run in groupby(c.written_pack.tokenize(c.rewrite), lambda t: any(s in own for s in scripts(t.text)))
-    )
+    """Return the words of the rewrite without what was said, and without said stretches of another script."""
+    own = _scripts_of(c.message).keys()
     kept: list[Token] = []
-    for run in runs:
-        stretch = c.rewrite[run[0].start : run[-1].end]
-        if any(s in own for s in scripts(stretch)) or not c.was_said(stretch.strip()):
-            kept.extend(t for t in run if not (t.is_content and c.said.has(t)))
+    for is_own, run in groupby(c.written_pack.tokenize(c.rewrite), lambda t: not own.isdisjoint(_scripts_of(t.text))):
+        tokens = list(run)
+        if is_own or not c.was_said(c.rewrite[tokens[0].start : tokens[-1].end].strip()):
+            kept.extend(t for t in tokens if not (t.is_content and c.said.has(t)))
     return kept
+
+
+def _scripts_of(text: str) -> Counter[str]:
+    """Return how many letters a text has of each script."""
+    return Counter(script for char in text if char.isalpha() and (script := _script(char)))
+
+
+@lru_cache(maxsize=4096)
+def _script(char: str) -> str:
+    name = unicodedata.name(char, "").split(" ")[0]
+    return _SCRIPTS.get(name, name)
 
 
 def unrelated(c: Comparison) -> str:
     """Say so if the rewrite has nothing in common with the message and little with the conversation."""
+    kept = c.kept_share if c.binding else c.frame_kept
+    keeps_half = c.kept_share >= HALF and c.frame_kept >= HALF
+    all_new = c.knows_answers and len(c.unsaid) >= NEARLY_ALL * len(c.added)
     if c.same:
         return ""
-    keeps_half = c.kept_share >= HALF and c.frame_kept >= HALF
     if c.is_small_talk and not keeps_half and c.added and (c.asks or c.novelty >= UNSAID):
         return "small talk became a question"
     if not c.asked.content and c.added_questions and c.unsaid and c.knows_answers:
         return "a question that nobody asked"
-    if c.binding and not c.written.content and not c.references_left:
-        return "no word of the question"
-    if c.keeps_nothing and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF):
-        return "nothing of the message, and what nobody said"
-    kept = c.frame_kept if not c.binding else c.kept_share
-    if c.novelty >= MOSTLY_UNSAID and (kept < HALF or (c.knows_answers and len(c.unsaid) >= NEARLY_ALL * len(c.added))):
-        return "little of the message, and what nobody said"
-    return ""
+    nothing = c.binding and not c.written.content and not c.references_left
+    if nothing or (c.keeps_nothing and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF)):
+        return "nothing of the message"
+    return (
+        "little of the message, and what nobody said" if c.novelty >= MOSTLY_UNSAID and (kept < HALF or all_new) else ""
+    )
 
 
 def examples(c: Comparison) -> str:
@@ -188,14 +195,3 @@ REFUSALS: dict[str, Callable[[Comparison], str]] = {
 
 def _packs(c: Comparison) -> tuple[WordPack, ...]:
     return (c.pack,) if c.written_pack is c.pack else (c.pack, c.written_pack)
-
-
-def scripts(text: str) -> Counter[str]:
-    """Return how many letters a text has of each script."""
-    return Counter(script for char in text if char.isalpha() and (script := _script(char)))
-
-
-@lru_cache(maxsize=4096)
-def _script(char: str) -> str:
-    name = unicodedata.name(char, "").split(" ")[0]
-    return _SCRIPTS.get(name, name)
