@@ -26,7 +26,7 @@ from llama_index_condense_plus.trust.refusals import REFUSALS
 from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
-THRESHOLD = 0.32
+THRESHOLD = 0.4
 """The highest, to two digits, at which at most 6 % of the human rewrites of every set are doubted."""
 KINDS = (
     "human",
@@ -61,7 +61,7 @@ EXPLAINED = {
     "other_chat": "Share of the words lost of a message that has no word of content.",
     "small_talk": "1: greeting or thanks, with something added.",
 }
-WEIGHED = {"other": 4.0, "hijack": 1.5, "baited": 3.0, "loss": 0.3}
+WEIGHED = {"other": 4.0, "negation": 4.0, "number": 2.0, "hijack": 1.5, "baited": 3.0, "loss": 0.3}
 """Kinds of mistakes that count more, or less, than others."""
 MOST = 400
 """Cases of one set, and of one kind of mistake in it, that count fully."""
@@ -111,7 +111,7 @@ def trained(rows: list[Reviewed], names: list[str]) -> LinearModel:
         if case.is_good:
             return min(MOST, good[case.set]) / good[case.set]
         n = bad[case.set, case.kind]
-        rare = 8.0 if case.kind in {"number", "negation"} else 1.0
+        rare = 16.0 if case.kind in {"number", "negation"} else 1.0
         weight = min(MOST, good[case.set]) / kinds[case.set] / n * WEIGHED.get(case.kind, 1.0)
         return min(weight, rare)
 

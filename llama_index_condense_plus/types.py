@@ -161,8 +161,8 @@ class GuardVerdict:
     """Name of the guard, for example ``diff_ratio``."""
     passed: bool
     """False: the measure is beyond its limit."""
-    action: str = "reject"
-    """What a failed verdict does: ``reject`` the rewrite, or ``flag`` it (kept, original kept beside it)."""
+    action: str = "refuse"
+    """What a failed verdict does: ``refuse`` the rewrite, ``doubt`` it (the user's own words lead), or ``flag`` it."""
     measured: float | None = None
     """The measured value, if it is a number."""
     limit: float | None = None

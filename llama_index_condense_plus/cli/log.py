@@ -21,7 +21,7 @@ from llama_index_condense_plus.types import RewriteStatus, TriggerReason
 
 EXAMPLES = """examples:
   condense-plus log summary condense-plus.jsonl
-  condense-plus log rows condense-plus.jsonl --guard new_entity --since 2026-01-31
+  condense-plus log rows condense-plus.jsonl --guard unrelated --since 2026-01-31
   condense-plus log rows condense-plus.jsonl --status rewritten --sample 20 --json
   condense-plus log cases condense-plus.jsonl --reason pronoun --output cases.jsonl     then: condense-plus eval --cases
   condense-plus log training condense-plus.jsonl --output rows.jsonl                    then: condense-plus train

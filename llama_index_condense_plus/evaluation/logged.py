@@ -64,7 +64,7 @@ class TurnFilter:
     reasons: Collection[str] = ()
     """``TriggerReason`` values."""
     guards: Collection[str] = ()
-    """Guards that failed; ``preservation`` includes ``preservation.numbers``."""
+    """Guards that failed; ``own`` includes ``own.numbers``."""
     since: float | None = None
     """Earliest time, in seconds since 1970."""
     until: float | None = None

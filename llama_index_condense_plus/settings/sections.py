@@ -119,8 +119,6 @@ class DiffRatioSettings(GuardSettings):
     """How much a rewrite may differ from the question."""
 
     metric: Literal["grounded", "symmetric"] = Field("grounded", description="By the model, or the literal diff ratio.")
-    min_retention: Share = Field(0.5, description="Least share of the question's content tokens that survive, 0 to 1.")
-    max_novelty: Share = Field(0.4, description="Most content tokens found in neither question nor history, 0 to 1.")
     max_symmetric: Share = Field(0.5, description="Limit of the symmetric diff ratio, 0 to 1.")
 
 
@@ -153,8 +151,6 @@ class GuardsSettings(Section):
     language: GuardSettings = Field(_ON, description="Refuses another language than the user's.")
     unrelated: GuardSettings = Field(_ON, description="Refuses what shares nothing with message and conversation.")
     diff_ratio: DiffRatioSettings = Field(DiffRatioSettings(), description="Doubts what differs too much.")
-    new_entity: GuardSettings = Field(_ON, description="Names that nobody mentioned.")
-    preservation: GuardSettings = Field(_ON, description="Numbers, negation, quotes, identifiers.")
     length: LengthSettings = Field(LengthSettings(), description="Length.")
     unresolved_reference: GuardSettings = Field(_ON, description="A reference left in place (flags).")
 

@@ -293,8 +293,11 @@ class Comparison:
 
     @cached_property
     def added_questions(self) -> int:
-        """Question words that begin a clause of the rewrite and that the message, if it asks, does not have."""
-        if not (any(t.kind == "question" for t in self.frame) or self.pack.is_question(self.message)):
+        """Question words that begin a clause of the rewrite and that the message does not have.
+
+        A message without any ("And its price?") may be given some, unless words come with them that nobody said.
+        """
+        if not (self.unsaid or any(token.kind == "question" for token in self.frame)):
             return 0
         tokens = self.pack.tokenize(self.rewrite)
         inside = bool(self.pack.joiner)  # languages without spaces ask in the middle of a clause

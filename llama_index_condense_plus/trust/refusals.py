@@ -83,8 +83,11 @@ def repetition(c: Comparison) -> str:
     if form in own or len(form) < SHORT:
         return ""
     keeps_nothing = c.keeps_nothing and c.binding and not c.picks
+    accepts = c.pack.small_talk(c.message) == "answer"  # of an offer, most of which is what is meant
     for message in reversed(c.window.all_messages):
         said = message.full_text
+        if accepts and _overlap(form, said) < 1.0:
+            continue
         copied = keeps_nothing and form in bare(said)
         if not copied and (_overlap(form, said) < REPEATED or _overlap(own, said) == 1.0 or _brings_in(c, said)):
             continue
@@ -126,10 +129,15 @@ def language(c: Comparison) -> str:
     foreign = sum(count for script, count in after.items() if script not in before)
     if before and foreign > max(1, FOREIGN * after.total()):
         return c.written_pack.name
-    closed = sum(not t.is_content for t in rest)
-    theirs = sum(not t.is_content and t.kind != "mark" for t in c.pack.tokenize(c.rewrite))
+    closed = sum(_is_everyday(t, c.written_pack) for t in rest)
+    theirs = sum(_is_everyday(t, c.pack) for t in c.pack.tokenize(c.rewrite))
     closes = any(not t.is_content for t in users)
     return c.written_pack.name if not alike and closes and closed > max(1, theirs) else ""
+
+
+def _is_everyday(token: Token, pack: WordPack) -> bool:
+    """Return True if a word tells its language: one of a closed class, or one of the most frequent."""
+    return token.kind != "mark" and (not token.is_content or fold(token.text) in pack.words("frequent"))
 
 
 def _unquoted(c: Comparison) -> list[Token]:
@@ -163,10 +171,10 @@ def unrelated(c: Comparison) -> str:
         return ""
     if c.is_small_talk and not keeps_half and c.added and (c.asks or c.novelty >= UNSAID):
         return "small talk became a question"
-    if not c.asked.content and c.added_questions and c.unsaid and c.knows_answers:
+    if not c.asked.content and c.added_questions and c.rarity >= HALF and c.knows_answers:
         return "a question that nobody asked"
     nothing = c.binding and not c.written.content and not c.references_left
-    if nothing or (c.keeps_nothing and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF)):
+    if nothing or (c.keeps_nothing and not c.picks and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF)):
         return "nothing of the message"
     return (
         "little of the message, and what nobody said" if c.novelty >= MOSTLY_UNSAID and (kept < HALF or all_new) else ""

@@ -78,10 +78,17 @@ class Reviewer:
         if parsed.text is None:
             return RewriteAttempt(rewriter, raw, error=parsed.problem)
         cleaned, cleaned_edits = self._cleaner.clean(parsed.text, language)
-        comparison = Comparison(message, cleaned, window, grounded=self._grounded, shots=shots, settings=self._settings)
+        query, alias_edits = self._aliases.apply(cleaned)
+        comparison = Comparison(
+            self._aliases.apply(message)[0],
+            query,
+            window,
+            grounded=self._grounded,
+            shots=shots,
+            settings=self._settings,
+        )
         verdicts = tuple(self._verdicts(comparison))
         trust = self._trust(verdicts, comparison)
-        query, alias_edits = self._aliases.apply(cleaned)
         edits = parsed.edits + cleaned_edits + alias_edits
         reasons = tuple(f"{v.guard}: {v.detail}" for v in verdicts if not v.passed and v.action != "flag")
         accepted = trust is not Trust.REFUSED
