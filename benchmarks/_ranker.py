@@ -5,18 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks._data import history_of, load
-from benchmarks.train import write
 from llama_index_condense_plus.languages import pack_of
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.linear import LinearModel
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.rewriting.ranking import WEIGHTS, Candidate, find_candidates
+from llama_index_condense_plus.rewriting.ranking import Candidate, find_candidates
 from llama_index_condense_plus.types import WindowMessage
 
 SETS = ("kdconv_zh_dev", "mtrag_dev", "gecor_task", "alexa_cqr", "cast19", "cast20", "cast21", "qrecc")
@@ -99,19 +97,19 @@ def _alike(first: str, second: str) -> bool:
     return short in long and len(short) >= LENGTH * len(long)
 
 
-def train_ranker(leave_out: str = "", sets: Sequence[str] = SETS, l2: float = 1.0) -> LinearModel:
-    """Return the ranker trained on all sets but one.
+def train_ranker(without: tuple[str, ...] = (), l2: float = 1.0) -> LinearModel:
+    """Return the ranker trained on all sets but those named.
 
     The choice is a conditional logit over the candidates and nothing at all: a probability is a candidate's share.
 
     Args:
-        leave_out: name of the set that is left out.
-        sets: names of the sets.
+        without: names of the sets that are left out.
         l2: strength of the ridge.
     """
     from scipy.optimize import minimize
 
-    used = [cases(name) for name in sets if name != leave_out]
+    kept = [name for name in SETS if name not in without]
+    used = [cases(name) for name in kept]
     names = sorted({name for group in used for case in group[:50] for c in case.candidates for name in c.features})
     rows, group_of, meant, weights = [], [], [], []
     for group in used:
@@ -137,13 +135,4 @@ def train_ranker(leave_out: str = "", sets: Sequence[str] = SETS, l2: float = 1.
 
     found = minimize(loss, np.zeros(len(names) + 1), jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
     trained = {name: round(float(value), 3) for name, value in zip(names, found, strict=False)}
-    return LinearModel(
-        trained, round(float(found[-1]), 3), THRESHOLD, trained_on=tuple(n for n in sets if n != leave_out)
-    )
-
-
-def train(without: Sequence[str]) -> Path:
-    """Train on every set but some, and write the weights."""
-    model = train_ranker(sets=[name for name in SETS if name not in without])
-    write(WEIGHTS, model, EXPLAINED, "Which of the things mentioned a question means.")
-    return WEIGHTS
+    return LinearModel(trained, round(float(found[-1]), 3), THRESHOLD, trained_on=tuple(kept))

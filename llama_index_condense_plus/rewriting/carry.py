@@ -21,6 +21,8 @@ CLOSE, TOGETHER = 0.9, 0.4
 """A second name with this share of the first one's probability makes the choice ambiguous; less will do for two that
 were always mentioned together."""
 SAME_SALIENCE = 0.02
+COMPLETE = 2
+"""A question without a pronoun that speaks of so many things is complete."""
 MAX_ITEM = 40
 """A list item is named by its head, up to this many characters."""
 _DECLINED = RuleOutcome(None)
@@ -76,7 +78,7 @@ class CarryRewriter:
         pack = pack_of(message)
         question = _read(message, pack, self._extractor)
         ranked = self._ranked(question, window)
-        return f"{ranked[0].entity.text} {question.clause}" if ranked else None
+        return f"{ranked[0].entity.text}{pack.phrase('after_topic')}{question.clause}" if ranked else None
 
     def _ranked(self, question: _Question, window: HistoryWindow) -> list[Ranked]:
         messages: Sequence[WindowMessage] = window.all_messages[window.n_before_topic :]
@@ -105,8 +107,13 @@ def _read(message: str, pack: WordPack, extractor: EntityExtractor) -> _Question
         is_complete = any(entity.start < place for entity in names)
     else:
         points_at_nothing = pack.pattern("not_reference").search(fold(span.text)) is not None
-        inside = points_at_nothing or any(span.start <= entity.start < span.end for entity in names)
-        is_complete = inside or any(reference.kind in ("clause", "ordinal") for reference in found)
+        terms = [e for e in extractor.extract(span.text) if e.kind != "number"]
+        inside = (
+            points_at_nothing
+            or (pack.joiner and len(terms) >= COMPLETE)
+            or any(span.start <= entity.start < span.end for entity in names)
+        )
+        is_complete = bool(inside) or any(reference.kind in ("clause", "ordinal") for reference in found)
     return _Question(span.text, pointing, is_complete)
 
 
@@ -119,7 +126,7 @@ def _carried(name: str, question: _Question, pack: WordPack) -> str:
         or not _stands_alone(reference, clause, pack)
         or (reference.kind == "plural" and name[-1:] != "s")
     ):
-        return f"{name}{pack.joiner}{clause}"
+        return f"{name}{pack.phrase('after_topic')}{clause}"
     after = clause[reference.end :]
     possessive = pack.phrase("possessive") if reference.possessive else ""
     ending = possessive or next((e for e in ("'s", "\u2019s") if reference.text.endswith(e)), "")

@@ -20,6 +20,7 @@ _MAX_QUOTED = 5
 _SHORT_NAME = 2
 SHORTEST_CODE = 2
 """Letters of abbreviations that are too short to be names (US, ET)."""
+_POSSESSIVE = ("'s", "\u2019s")
 DOTS = frozenset("\u00b7\u2022\u30fb")
 """Marks inside a foreign name."""
 _OPEN, _CLOSED = '\u201c"\u300c\u300e\u3010', '\u201d"\u300d\u300f\u3011'
@@ -50,7 +51,7 @@ def entities_of(text: str) -> tuple[Entity, ...]:
     pack = pack_of(text)
     taken, found = bytearray(len(text) + 1), []
     for kind, start, end in _candidates(text, pack):
-        words = text[start:end]
+        words = text[start:end].removesuffix(_POSSESSIVE[0]).removesuffix(_POSSESSIVE[1])
         if words.strip() and taken.find(1, start, end) < 0:
             taken[start:end] = b"\x01" * (end - start)
             found.append(Entity(words, kind, start))
@@ -98,7 +99,13 @@ def _framed(text: str, pack: WordPack) -> Iterator[tuple[str, int, int]]:
         common = all(is_common(token.text, pack) for token in inside) or bool(kinds & {"function", "number", "time"})
         plain = len(inside) == 1 and inside[0].kind in ("noun", "verb", "adverb", "adjective")
         if not kinds & {"question", "pronoun", "mark"} and (group == "sure" or not (common or plain)):
-            yield "framed", inside[0].start, inside[-1].end
+            yield _sort(text[end : match.end()], pack), inside[0].start, inside[-1].end
+
+
+def _sort(after: str, pack: WordPack) -> str:
+    """Return the kind that a class noun behind a name gives it ("X this film"), else ``framed``."""
+    classes = (("person", "person_class"), ("place", "place_class"), ("title", "thing_class"))
+    return next((kind for kind, name in classes if after.endswith(pack.words(name))), "framed")
 
 
 def _without_edges(tokens: list[Token], pack: WordPack, *, sure: bool) -> list[Token]:
@@ -153,6 +160,8 @@ def _nominal(run: list[Token], before: Token | None, after: Token | None, pack: 
     lead = fold(before.text) if before else ""
     if lead in pack.words("auxiliary") and len(run) > 1 and run[-1].kind == "word":
         run = run[:-1]
+    elif lead in pack.words("copula") and len(run) > 1 and run[0].kind == "name" and run[-1].kind == "word":
+        run = [token for token in run if token.kind != "word"]
     elif lead in pack.words("before_verb") and run[0].kind == "word":
         run = run[1:]
     if run and after and fold(after.text) in pack.words("determiner") and run[-1].kind == "word":

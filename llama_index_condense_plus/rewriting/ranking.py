@@ -25,8 +25,14 @@ MAX_CANDIDATES = 64
 DECAY = 0.85
 """What a mention is worth one message later."""
 UNNAMED = frozenset({"term", "number"})
-_AS_PERSON = {"person": 1.0, "name": 0.5, "framed": 0.0, "term": -0.5}
-"""How far a thing of each kind can be a person; a title, place or code cannot."""
+_FITS = {
+    "person": {"person": 1.0, "name": 0.5, "framed": 0.0, "term": -0.5},
+    "place": {"place": 1.0, "organisation": 1.0, "name": 0.5, "framed": 0.5, "term": -0.5},
+    "thing": {"title": 1.0, "code": 1.0, "quoted": 0.5, "organisation": 0.5, "name": 0.5, "framed": 0.5, "term": 0.0},
+}
+"""How well a thing of each kind fits a pronoun of each kind; -1 where nothing is said."""
+_VAGUE = frozenset({"term", "framed", "name"})
+"""Kinds that a more telling mention replaces."""
 
 
 class Candidate(NamedTuple):
@@ -105,7 +111,11 @@ def _named_once(entities: Sequence[Entity]) -> dict[str, Entity]:
     named: dict[str, Entity] = {}
     for entity in entities:
         key = fold(entity.text).strip()
-        if key and entity.kind != "number" and (key not in named or named[key].kind == "term"):
+        if (
+            key
+            and entity.kind != "number"
+            and (key not in named or (named[key].kind in _VAGUE and entity.kind != "term"))
+        ):
             named[key] = entity
     return named
 
@@ -117,7 +127,7 @@ class _Said:
         self.entity: dict[str, Entity] = {}
         for named in found:
             for key, entity in named.items():
-                if key not in self.entity or self.entity[key].kind in UNNAMED:
+                if key not in self.entity or (self.entity[key].kind in _VAGUE and entity.kind != "term"):
                     self.entity[key] = entity
         whole = _whole_names(self.entity)
         names = [key for key, entity in self.entity.items() if entity.kind not in UNNAMED]
@@ -182,7 +192,7 @@ class _Question:
         self._folded = fold(message)
         self._words = set(pack_of(message).content_words(message)) if message else set()
         kinds = {reference.kind for reference in references}
-        self._person, self._thing = "person" in kinds, bool(kinds & {"thing", "place"})
+        self._kind = next((kind for kind in _FITS if kind in kinds), "")
         names = [e for e in extractor.extract(message) if e.kind not in UNNAMED] if message else []
         self._shared = {
             "points_back": float(bool(kinds)),
@@ -193,11 +203,7 @@ class _Question:
 
     def features(self, key: str, entity: Entity) -> dict[str, float]:
         """Return how a candidate fits the question."""
-        fits = 0.0
-        if self._person:
-            fits = _AS_PERSON.get(entity.kind, -1.0)
-        elif self._thing:
-            fits = -_AS_PERSON.get(entity.kind, -0.5)
+        fits = _FITS[self._kind].get(entity.kind, -1.0) if self._kind else 0.0
         words = set(pack_of(key).content_words(key))
         said = key in self._folded or (bool(words) and words <= self._words)
         return {**self._shared, "fits_pronoun": float(fits), "in_question": float(said)}

@@ -117,7 +117,7 @@ def test_is_a_rewriter() -> None:
 
 def test_topic_query_puts_the_topic_before_the_question() -> None:
     carry, talk = CarryRewriter(), window("Tell me about Zentrix.", "A company.")
-    assert carry.topic_query("Who owns it?", talk) == "Zentrix Who owns it?"
+    assert carry.topic_query("Who owns it?", talk) == "Zentrix: Who owns it?"
     assert carry.topic_query("Who owns it?", HistoryWindow()) is None
 
 
