@@ -69,6 +69,8 @@ class CarryRewriter:
         ranked = self._ranked(question, window)
         if not ranked or ranked[0].probability < self._model.threshold:
             return _DECLINED
+        if fold(ranked[0].entity.text) in fold(question.before):
+            return _DECLINED  # the message says itself what it is about
         close = _close(ranked, question)
         text = _carried(ranked[0].entity.text, question, pack)
         return RuleOutcome(text, bool(close), close, min(1.0, ranked[0].probability))
@@ -81,7 +83,8 @@ class CarryRewriter:
         return f"{ranked[0].entity.text}{pack.phrase('after_topic')}{question.clause}" if ranked else None
 
     def _ranked(self, question: _Question, window: HistoryWindow) -> list[Ranked]:
-        messages: Sequence[WindowMessage] = window.all_messages[window.n_before_topic :]
+        before = WindowMessage("user", question.before, "")
+        messages = (*window.all_messages[window.n_before_topic :], *([before] if question.before else ()))
         found = find_candidates(question.clause, question.references, messages, self._extractor)
         said = fold(question.clause)
         if not question.references and any(c.entity.kind not in UNNAMED and fold(c.entity.text) in said for c in found):
@@ -93,6 +96,7 @@ class _Question(NamedTuple):
     """The words that ask, what points back in them, and whether they need nothing."""
 
     clause: str
+    before: str
     references: tuple[Reference, ...]
     is_complete: bool
 
@@ -114,7 +118,7 @@ def _read(message: str, pack: WordPack, extractor: EntityExtractor) -> _Question
             or any(span.start <= entity.start < span.end for entity in names)
         )
         is_complete = bool(inside) or any(reference.kind in ("clause", "ordinal") for reference in found)
-    return _Question(span.text, pointing, is_complete)
+    return _Question(span.text, message[: span.start].strip(), pointing, is_complete)
 
 
 def _carried(name: str, question: _Question, pack: WordPack) -> str:
