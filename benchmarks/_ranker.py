@@ -5,16 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks._data import history_of, load
+from benchmarks.train import write
 from llama_index_condense_plus.languages import pack_of
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.linear import LinearModel
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.rewriting.ranking import Candidate, find_candidates
+from llama_index_condense_plus.rewriting.ranking import WEIGHTS, Candidate, find_candidates
 from llama_index_condense_plus.types import WindowMessage
 
 SETS = ("kdconv_zh_dev", "mtrag_dev", "gecor_task", "alexa_cqr", "cast19", "cast20", "cast21", "qrecc")
@@ -140,3 +142,9 @@ def train_ranker(without: tuple[str, ...] = (), l2: float = 1.0) -> LinearModel:
     found = minimize(loss, np.zeros(len(names) + 1), jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
     trained = {name: round(float(value), 3) for name, value in zip(names, found, strict=False)}
     return LinearModel(trained, round(float(found[-1]), 3), THRESHOLD, trained_on=tuple(kept))
+
+
+def train(without: Sequence[str]) -> Path:
+    """Train on every set but some, and write the weights."""
+    write(WEIGHTS, train_ranker(tuple(without)), EXPLAINED, "Which of the things mentioned a question means.")
+    return WEIGHTS

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -19,13 +18,11 @@ from llama_index.core.retrievers import BaseRetriever
 
 from benchmarks._bm25 import bm25
 from benchmarks._data import figure, history_of, load, ndcg_at, recall_at, table
-from benchmarks._ranker import EXPLAINED, train_ranker
+from benchmarks._ranker import train_ranker
 from benchmarks._vectors import vectors
-from benchmarks.train import write
 from llama_index_condense_plus.retrieval.fusion import fuse
 from llama_index_condense_plus.retrieval.parallel import deepened
 from llama_index_condense_plus.rewriting.carry import CarryRewriter
-from llama_index_condense_plus.rewriting.ranking import WEIGHTS
 from llama_index_condense_plus.settings.sections import FusionSettings
 from llama_index_condense_plus.types import HistoryWindow, PlannedQuery, QueryRole, RankedList, WindowMessage
 
@@ -80,12 +77,6 @@ def score(name: str, row: Row, rewrite: str | None, weight: float | None = None)
 def concat(row: Row) -> str:
     """Return the last round before the question."""
     return " ".join([*(text for _, text in history_of(row)[-2:]), row["question"]])
-
-
-def train(without: tuple[str, ...]) -> Path:
-    """Train the ranker and write its weights."""
-    write(WEIGHTS, train_ranker(without), EXPLAINED, "Which of the things mentioned a question means.")
-    return WEIGHTS
 
 
 def main() -> None:
