@@ -8,7 +8,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(
-    r"(?P<mark><!-- not run: [^>]*-->\n+)?^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?P<mark><!-- not run: [^>]*-->\n+)?"
+    r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -22,13 +24,21 @@ class Block:
     language: str
     code: str
     runs: bool
+    title: str
 
 
 def blocks(page: Path, *languages: str) -> list[Block]:
     """Return a page's blocks of some languages, in order."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(page, text.count("\n", 0, match.start("code")), match["language"], match["code"], match["mark"] is None)
+        Block(
+            page,
+            text.count("\n", 0, match.start("code")),
+            match["language"],
+            match["code"],
+            runs=match["mark"] is None,
+            title=match["title"] or "",
+        )
         for match in BLOCK.finditer(text)
         if match["language"] in languages
     ]

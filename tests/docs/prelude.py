@@ -10,6 +10,7 @@ from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.schema import TextNode
 
 from llama_index_condense_plus.demo.embedding import load_embedding
+from tests.docs.markdown import ROOT, blocks
 from tests.fakes import ScriptedLLM
 
 PASSAGES = (
@@ -52,5 +53,6 @@ def names() -> dict[str, Any]:
         "retriever": index.as_retriever(),
         "reranker": SimilarityPostprocessor(similarity_cutoff=0.0),
         "llm": llm,
+        "words_toml": blocks(ROOT / "docs" / "how-to" / "languages.md", "toml")[1].code,
         "__name__": "snippet",
     }
