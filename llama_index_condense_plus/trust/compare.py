@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from llama_index_condense_plus.languages import Reference, Token, WordPack, pack_of
-from llama_index_condense_plus.languages.text import clip, fold, rarity_classes, remembered, singular
+from llama_index_condense_plus.languages import Reference, Span, Token, WordPack, pack_of
+from llama_index_condense_plus.languages.text import clip, fold
+from llama_index_condense_plus.trust.words import NUMBER, RARE, Words, bare, rarity, said, spelt, words
 from llama_index_condense_plus.types import HistoryWindow
 
 if TYPE_CHECKING:
@@ -19,96 +18,6 @@ MAX_CHARS = 8_000
 """Longer messages and rewrites are compared by both ends."""
 NAMING = frozenset({"person", "place", "organisation", "name", "code"})
 """Kinds of tokens that name one thing."""
-ORDERS = frozenset({"injection", "meta"})
-"""Kinds of instructions that no user has for a search."""
-PASSAGE = 3
-"""An order is taken to reach over so many sentences, its own included."""
-ROOTS = range(4, 7)
-"""Lengths of roots: a Latin word and another one that begins with its root count as forms of one."""
-RARE = 6
-"""Class of a word that is not among the frequent ones of its language."""
-_PARTS = re.compile(r"[-_./'’+#]+")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-
-
-class Words(NamedTuple):
-    """What is compared of a text, or of several."""
-
-    plain: str
-    """The folded text, in which words of scripts without spaces are looked up."""
-    known: frozenset[str]
-    """Every word: folded, its roots, and its parts if it has hyphens."""
-    numbers: frozenset[str]
-    """Numbers in digits."""
-    content: tuple[Token, ...] = ()
-    """Content words; those of a single text."""
-    orders: tuple[Words, ...] = ()
-    """Passages of a conversation that order the model to do something; they ground nothing."""
-
-    def has(self, token: Token) -> bool:
-        """Return True if the word, or another form of it, is held."""
-        base, *others = _forms(token.text)
-        if base in self.known:
-            return True
-        if not base.isascii():
-            return base in self.plain or (len(base) > 2 and (base[:-1] in self.plain or base[1:] in self.plain))  # noqa: PLR2004
-        if base.isalpha():
-            return len(base) > ROOTS[0] and base[: max(ROOTS[0], min(ROOTS[-1], len(base) - 3))] in self.known
-        return bool(others) and (others[0] in self.known or all(part in self.known for part in others[1:]))
-
-    def has_number(self, number: str) -> bool:
-        """Return True if a number is held, alone, in a code, or with its century."""
-        whole = (other for other in self.numbers if other.endswith(number))
-        return number in self.known or any(len(other) - len(number) in {0, 2} for other in whole)
-
-
-@lru_cache(maxsize=16_384)
-def _forms(word: str) -> tuple[str, ...]:
-    """Return a word's folded forms: its singular and its roots; or it without separators, and its parts."""
-    base = singular(fold(word))
-    if base.isalpha():
-        return (base, *(base[:size] for size in ROOTS if size < len(base))) if base.isascii() else (base,)
-    parts = tuple(filter(None, _PARTS.split(base)))
-    return (base, "".join(parts), *map(singular, parts))
-
-
-@remembered
-def words(text: str) -> Words:
-    """Return what is compared of a text."""
-    plain, tokens = fold(text), pack_of(text).tokenize(text)
-    known = frozenset(form for token in tokens for form in _forms(token.text))
-    return Words(plain, known, frozenset(_NUMBER.findall(plain)), tuple(t for t in tokens if t.is_content))
-
-
-@remembered
-def _message(text: str) -> Words:
-    """Return what a message of the conversation grounds, and apart from it what orders the model to do something."""
-    language = pack_of(text)
-    starts = [span.start for span in language.instructions(text) if span.kind in ORDERS]
-    if not starts:
-        return words(text)
-    sentences = language.sentences(clip(text))
-    first = [i for i, s in enumerate(sentences) if any(s.start <= start < s.end for start in starts)]
-    ordered = {i + further for i in first for further in range(PASSAGE)}
-    usual = words("\n".join(s.text for i, s in enumerate(sentences) if i not in ordered))
-    return usual._replace(orders=tuple(words(s.text) for i, s in enumerate(sentences) if i in ordered))
-
-
-@lru_cache(maxsize=256)
-def _said(texts: tuple[str, ...]) -> Words:
-    read = [_message(text) for text in texts if text]
-    return Words(
-        "\n".join(one.plain for one in read),
-        frozenset().union(*(one.known for one in read)),
-        frozenset().union(*(one.numbers for one in read)),
-        orders=tuple(passage for one in read for passage in one.orders),
-    )
-
-
-@remembered
-def bare(text: str) -> str:
-    """Return the folded letters and digits of a text."""
-    return "".join(filter(str.isalnum, fold(text)))
 
 
 class Comparison:
@@ -149,7 +58,7 @@ class Comparison:
     def said(self) -> Words:
         """The conversation with its summary, and the targets of aliases."""
         texts = tuple(message.full_text for message in self.window.all_messages)
-        return _said((*texts, self.window.summary, *self._grounded))
+        return said((*texts, self.window.summary, *self._grounded))
 
     def was_said(self, text: str) -> bool:
         """Return True if words stand in the message, or in the conversation outside of orders."""
@@ -195,7 +104,7 @@ class Comparison:
         """The binding words that are not in the rewrite, spelling apart."""
         if bare(self.message) in bare(self.rewrite):
             return ()
-        return tuple(t for t in self.binding if not self.written.has(t) and not _spelt(t, self.written.content))
+        return tuple(t for t in self.binding if not self.written.has(t) and not spelt(t, self.written.content))
 
     @cached_property
     def kept_share(self) -> float:
@@ -221,14 +130,14 @@ class Comparison:
             token
             for token in self.added
             if not self.said.has(token)
-            and not _spelt(token, self.asked.content)
+            and not spelt(token, self.asked.content)
             and not (token.kind in {"number", "time"} and not self.new_numbers)
         )
 
     @cached_property
     def answer_words(self) -> tuple[Token, ...]:
         """The added words, names apart, that only an answer holds: a document may have put them there."""
-        users = _said(tuple(m.full_text for m in self.window.all_messages if m.role == "user"))
+        users = said(tuple(m.full_text for m in self.window.all_messages if m.role == "user"))
         return tuple(t for t in self.added if t.kind not in NAMING and self.said.has(t) and not users.has(t))
 
     @cached_property
@@ -249,12 +158,12 @@ class Comparison:
     @cached_property
     def rarity(self) -> float:
         """How rare the rarest unsaid word is in its language, from 0 (none, or everyday) to 1."""
-        return max((_rarity(token.text) for token in self.unsaid), default=0) / RARE
+        return max((rarity(token.text) for token in self.unsaid), default=0) / RARE
 
     @cached_property
     def lost_numbers(self) -> tuple[str, ...]:
         """Numbers of what is asked that are gone, unless they pick a list item."""
-        asked = _NUMBER.findall(self.pack.asking_clause(self.message).text)
+        asked = NUMBER.findall(self.pack.asking_clause(self.message).text)
         return () if self.picks else tuple(number for number in asked if not self.written.has_number(number))
 
     @cached_property
@@ -265,16 +174,32 @@ class Comparison:
         return () if "time" in kinds and self.asked.numbers <= self.written.numbers else tuple(new)
 
     @cached_property
+    def negations(self) -> tuple[Span, ...]:
+        """The words of the rewrite that negate."""
+        return self.pack.negations(self.rewrite)
+
+    @cached_property
+    def instructions(self) -> tuple[Span, ...]:
+        """The words of the rewrite that order, apologise or talk about the task, and that nobody has said."""
+        packs = dict.fromkeys((self.pack, self.written_pack))
+        found = (span for pack in packs for span in pack.instructions(self.rewrite))
+        return tuple(span for span in found if not self.was_said(span.text))
+
+    @cached_property
     def lost_negation(self) -> bool:
         """True if what is asked negates and the rewrite does so less often."""
-        clause = self.pack.asking_clause(self.message)
-        return len(self.pack.negations(clause.text)) > len(self.pack.negations(self.rewrite))
+        asked = self.pack.negations(self.pack.asking_clause(self.message).text)
+        return bool(asked) and len(asked) > len(self.negations)
 
     @cached_property
     def new_negation(self) -> bool:
         """True if the rewrite negates what was not negated before; "other than X" after "any others?" does not."""
-        spans = self.pack.negations(self.rewrite)
-        if len(spans) <= len(self.pack.negations(self.message)) or any(r.kind == "other" for r in self.references):
+        spans = self.negations
+        if (
+            not spans
+            or len(spans) <= len(self.pack.negations(self.message))
+            or any(r.kind == "other" for r in self.references)
+        ):
             return False
         tokens = [token for token in self.pack.tokenize(self.rewrite) if token.kind != "mark"]
         ends = (next((t.end for t in tokens if t.start >= span.end), span.end) for span in spans)
@@ -284,6 +209,8 @@ class Comparison:
     def references_left(self) -> tuple[str, ...]:
         """Pointers of the message that the rewrite still holds."""
         before = {fold(r.text) for r in self.references if r.kind != "clause"}
+        if not before:
+            return ()
         return tuple(r.text for r in self.pack.references(self.rewrite) if fold(r.text) in before)
 
     @cached_property
@@ -315,27 +242,3 @@ class Comparison:
 
     def _points(self, token: Token) -> bool:
         return any(r.start <= token.start < r.end for r in self.references)
-
-
-def _spelt(token: Token, others: Iterable[Token]) -> bool:
-    """Return True if a word is among others but for one letter or the order of letters."""
-    word = fold(token.text)
-    if len(word) <= ROOTS[0] or not word.isascii():
-        return False
-    return any(_near(word, fold(other.text)) for other in others)
-
-
-def _near(word: str, other: str) -> bool:
-    if word[0] != other[0] or abs(len(word) - len(other)) > 1 or len(other) <= ROOTS[0]:
-        return False
-    if word[:3] != other[:3] and word[-2:] != other[-2:]:  # quick to see, and seldom wrong
-        return False
-    mine, theirs = Counter(word), Counter(other)
-    return (mine - theirs).total() <= 1 and (theirs - mine).total() <= 1
-
-
-@lru_cache(maxsize=16_384)
-def _rarity(word: str) -> int:
-    """Return the frequency class of a word in its own language: 0 for the most frequent ones, at most ``RARE``."""
-    ranks, folded = rarity_classes(pack_of(word).code), fold(word)
-    return min(ranks.get(folded, RARE), ranks.get(singular(folded), RARE))

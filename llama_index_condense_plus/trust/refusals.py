@@ -10,7 +10,8 @@ from itertools import groupby
 
 from llama_index_condense_plus.languages import Token, WordPack, pack_of
 from llama_index_condense_plus.languages.text import clip, fold, remembered
-from llama_index_condense_plus.trust.compare import MAX_CHARS, NAMING, Comparison, bare, words
+from llama_index_condense_plus.trust.compare import MAX_CHARS, NAMING, Comparison
+from llama_index_condense_plus.trust.words import bare, words
 
 SHOWN = 80
 """Characters of a reason that are quoted."""
@@ -41,8 +42,7 @@ def is_empty(c: Comparison) -> str:
 
 def meta_text(c: Comparison) -> str:
     """Return words about the task, or of an apology, that nobody in the conversation used."""
-    found = (s for pack in _packs(c) for s in pack.instructions(c.rewrite) if s.kind in {"meta", "apology"})
-    return next((s.text for s in found if not c.was_said(s.text)), "")
+    return next((span.text for span in c.instructions if span.kind in {"meta", "apology"}), "")
 
 
 def instruction(c: Comparison) -> str:
@@ -50,17 +50,10 @@ def instruction(c: Comparison) -> str:
 
     It obeys if most of what it adds to the message was said in that order and nowhere else.
     """
-    given = (s for pack in _packs(c) for s in pack.instructions(c.rewrite) if s.kind == "injection")
-    order = next((span.text for span in given if not c.was_said(span.text)), "")
-    if order:
-        return order
-    obeyed = c.obeyed
-    named = all(token.kind in NAMING for token in obeyed) and c.kept_share == 1.0 and c.binding
-    return (
-        ", ".join(t.text for t in obeyed)[:SHOWN]
-        if obeyed and not named and len(obeyed) >= OBEYED * len(c.added)
-        else ""
-    )
+    order = next((span.text for span in c.instructions if span.kind == "injection"), "")
+    named = c.kept_share == 1.0 and c.binding and all(token.kind in NAMING for token in c.obeyed)
+    obeys = c.obeyed and not named and len(c.obeyed) >= OBEYED * len(c.added)
+    return order or (", ".join(token.text for token in c.obeyed)[:SHOWN] if obeys else "")
 
 
 def answer(c: Comparison) -> str:
@@ -199,7 +192,3 @@ REFUSALS: dict[str, Callable[[Comparison], str]] = {
     "unrelated": unrelated,
 }
 """Name of each refusal, which is that of its settings, with its function."""
-
-
-def _packs(c: Comparison) -> tuple[WordPack, ...]:
-    return (c.pack,) if c.written_pack is c.pack else (c.pack, c.written_pack)

@@ -14,9 +14,10 @@ from llama_index_condense_plus.protocols import Guard
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.parse import parse_rewrite
 from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.trust.compare import Comparison, bare
+from llama_index_condense_plus.trust.compare import Comparison
 from llama_index_condense_plus.trust.model import doubts, features, trust_model
 from llama_index_condense_plus.trust.refusals import REFUSALS
+from llama_index_condense_plus.trust.words import bare
 from llama_index_condense_plus.types import (
     GuardVerdict,
     HistoryWindow,
