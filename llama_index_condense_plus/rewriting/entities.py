@@ -228,7 +228,9 @@ def _kind(run: Sequence[Token], pack: WordPack) -> str:
     if "code" in kinds and len(whole) > SHORTEST_CODE:
         return "code" if len(run) == 1 else "name"
     is_rare = len(run) > 1 or not is_common(whole, pack)
-    if is_rare and run[-1].kind in _NOMINAL and pack.pattern("institution").search(fold(run[-1].text)):
+    telling = named or not all(is_common(token.text, pack) for token in run)
+    whole_word = len(run) > 1 or len(whole) > _SHORT_NAME
+    if telling and whole_word and run[-1].kind in _NOMINAL and pack.pattern("institution").search(fold(run[-1].text)):
         return "organisation"
     lettered = any(map(_is_letter, run)) and len(run) > 1 and not pack.joiner
     if lettered or (named and kinds[-1] not in _NAMES and is_rare):
