@@ -51,13 +51,18 @@ class Turn:
     """One scripted question."""
 
     conversation: str
-    """Name of the conversation, also its language."""
+    """Language and topic, for example ``en: huts``."""
     question: str
     """The user's words."""
     gold: str
     """Name of the passage that answers."""
     kind: str
     """``first``, ``topic switch``, ``thanks``, or what makes it a follow-up."""
+
+    @property
+    def lang(self) -> str:
+        """The language."""
+        return self.conversation.partition(":")[0]
 
     @property
     def is_follow_up(self) -> bool:

@@ -79,7 +79,7 @@ def run_demo(options: DemoOptions) -> None:
         for turn in turns:
             _show_turn(console, turn, words)
         return
-    shown, missed = _first_screen(turns, options.lang or turns[0].turn.conversation)
+    shown, missed = _first_screen(turns, options.lang or turns[0].turn.lang)
     for turn in shown:
         _show_turn(console, turn, words)
     if missed:
@@ -106,13 +106,13 @@ def _show_score(console: Console, turns: Sequence[Comparison], words: Words, mod
 def _first_screen(turns: Sequence[Comparison], lang: str) -> tuple[list[Comparison], Comparison | None]:
     """Return the best turn of each telling kind in one language, and one that this engine misses."""
     rows = [turn for turn in turns if turn.turn.is_follow_up]
-    mine = sorted((turn for turn in rows if turn.turn.conversation == lang), key=_gain)
+    mine = sorted((turn for turn in rows if turn.turn.lang == lang), key=_gain)
     chosen: list[Comparison] = []
     for turn in mine:
         if turn.turn.kind not in {one.turn.kind for one in chosen} and turn.rank("ours"):
             chosen.append(turn)
     missed = [turn for turn in rows if turn.rank("ours") is None]
-    missed.sort(key=lambda turn: turn.turn.conversation != lang)
+    missed.sort(key=lambda turn: turn.turn.lang != lang)
     return sorted(chosen[:SHOWN], key=turns.index), missed[0] if missed else None
 
 

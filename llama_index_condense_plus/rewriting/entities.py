@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from llama_index_condense_plus.languages import Token, WordPack, pack_of
 from llama_index_condense_plus.languages.text import clip, fold, rarity_classes, remembered, singular
@@ -68,7 +68,7 @@ def _candidates(text: str, pack: WordPack) -> Iterator[tuple[str, int, int]]:
             if kind == "title" or (text[end - 1] not in ",.;!?" and text.count(" ", start, end) < _MAX_QUOTED):
                 yield kind, start, end
     tokens = pack.tokenize(text)
-    yield from _framed(text, pack)
+    yield from _framed(text, pack, {token.end for token in tokens})
     runs = list(_runs(text, pack, tokens))
     for wanted in (True, False):
         for run in runs:
@@ -86,14 +86,18 @@ def _trim_spaces(text: str, start: int, end: int) -> tuple[int, int]:
     return start, start + len(words.strip())
 
 
-def _framed(text: str, pack: WordPack) -> Iterator[tuple[str, int, int]]:
+def _framed(text: str, pack: WordPack, ends: Collection[int]) -> Iterator[tuple[str, int, int]]:
     """Yield what a frame introduces ("tell me about …"); group ``sure`` may hold common words, ``name`` may not."""
     for match in pack.pattern("introduced").finditer(text):
         group = match.lastgroup or "name"
         start, end = match.span(group)
         inside = [t._replace(start=t.start + start) for t in pack.tokenize(text[start:end])]
         inside = _without_edges(inside, pack, sure=group == "sure")
-        if not inside or (len(inside) == 1 and fold(inside[0].text) in pack.words("class_noun")):
+        if (
+            not inside
+            or inside[-1].end not in ends
+            or (len(inside) == 1 and fold(inside[0].text) in pack.words("class_noun"))
+        ):
             continue
         kinds = {token.kind for token in inside if token.text not in DOTS}
         common = all(is_common(token.text, pack) for token in inside) or bool(kinds & {"function", "number", "time"})
@@ -166,6 +170,9 @@ def _nominal(run: list[Token], before: Token | None, after: Token | None, pack: 
         run = run[1:]
     if run and after and fold(after.text) in pack.words("determiner") and run[-1].kind == "word":
         run = run[:-1]
+    if lead in pack.words("determiner") and [token.kind for token in run] == ["name", "word"]:
+        after_name = fold(run[-1].text)
+        run = run if singular(after_name) == after_name else run[:-1]  # "the Osprey costs", not "the Kestrel drone"
     if all(fold(token.text) in pack.words("no_name") for token in run):
         return
     while len(run) > 1 and run[0].kind == "verb" and run[1].kind in _NAMES:

@@ -25,8 +25,10 @@ def turns(index):
 
 def test_engine_finds_more_than_the_words_as_typed(turns):
     rows = [turn for turn in turns if turn.turn.is_follow_up]
-    found = {way: sum(turn.rank(way) is not None for turn in rows) for way in ("typed", "ours")}
-    assert found["ours"] > found["typed"] + len(rows) / 2
+    first = {way: sum(turn.rank(way) == 1 for turn in rows) for way in ("typed", "ours")}
+    assert len(rows) == 13
+    assert first["ours"] > first["typed"] + len(rows) / 3
+    assert {"remark", "correction"} <= {turn.turn.kind for turn in rows}
     assert all(len(turn.ways["ours"].sources) <= TOP_K for turn in rows)
 
 
@@ -47,8 +49,16 @@ def test_first_screen_fits_and_all_shows_every_turn(index, capsys):
     first = capsys.readouterr().out
     assert max(map(len, first.splitlines())) <= WIDTH
     assert "ranked first" in first
+    assert "An honest miss" in first
     assert cli.main(["demo", "--all"]) == 0
     assert capsys.readouterr().out.count("why  ") > first.count("why  ")
+
+
+def test_screen_speaks_chinese(index, capsys):
+    assert cli.main(["demo", "--lang", "zh"]) == 0
+    assert "找到正确的段落了吗" in capsys.readouterr().out
+    assert cli.main(["demo", "--lang", "xx"]) == cli.USAGE_ERROR
+    assert "--lang is one of en, zh" in capsys.readouterr().err
 
 
 def test_demo_prints_json_for_programs(index, capsys):
