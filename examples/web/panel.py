@@ -202,7 +202,7 @@ def _said(text: str) -> dict[str, str]:
 
 
 def _questions(code: str) -> list[list[str]]:
-    turns = next(turns for turns in demo_conversations() if turns[0].conversation == code)
+    turns = next(turns for turns in demo_conversations() if turns[0].lang == code)
     return [[turn.question] for turn in turns[:SHOWN_QUESTIONS]]
 
 
