@@ -63,7 +63,7 @@ async def test_engine_answers_a_follow_up_from_the_right_passage(engine, mode):
 
 
 async def test_engine_asks_no_model_before_the_answer_of_a_complete_question(engine):
-    response = await engine.achat("When is Tarn Hut open?")
+    response = await engine.achat("When is Corvin Hut open?")
     assert engine.trace_of(response).rewrite.status is RewriteStatus.SKIPPED
     assert engine.trace_of(response).rewrite.attempts == ()
 
@@ -86,14 +86,14 @@ async def test_engine_keeps_two_conversations_apart_on_one_query_engine(index, l
     )
 
     async def streamed():
-        response = await huts.astream_chat("When is Larch Hut open?")
+        response = await huts.astream_chat("When is Brindle Hut open?")
         return response, "".join([piece async for piece in response.async_response_gen()])
 
-    (stream, text), answer = await asyncio.gather(streamed(), bikes.achat("How much does the Pelican cost?"))
+    (stream, text), answer = await asyncio.gather(streamed(), bikes.achat("How much does the Swift cost?"))
     assert source_of(stream.source_nodes[0].node) == "hut/larch-season"
     assert source_of(answer.source_nodes[0].node) == "bike/pelican-price"
-    assert [m.content for m in huts.chat_history] == ["When is Larch Hut open?", text]
-    assert [m.content for m in bikes.chat_history] == ["How much does the Pelican cost?", str(answer)]
+    assert [m.content for m in huts.chat_history] == ["When is Brindle Hut open?", text]
+    assert [m.content for m in bikes.chat_history] == ["How much does the Swift cost?", str(answer)]
 
 
 def test_demo_shows_the_stock_engine_beside_ours(index, llm):

@@ -122,7 +122,7 @@ def test_history_queries_cache_and_summary_survive_a_killed_worker(stores, worke
 
     def left_alone():
         with pytest.raises(httpx.HTTPError):
-            doomed.ask(killed, "When is Tarn Hut open, part number n2 , slowly ?")
+            doomed.ask(killed, "When is Corvin Hut open, part number n2 , slowly ?")
 
     reader = threading.Thread(target=left_alone)
     reader.start()
@@ -133,7 +133,7 @@ def test_history_queries_cache_and_summary_survive_a_killed_worker(stores, worke
     assert [turn["message"] for turn in history][-1] == "How many people can sleep there?"
     assert history[1]["turn_id"] == rewritten["trace"]["turn_id"]
     # once the dead one's lease is over
-    assert "done" in workers[1].ask(killed, "When is Larch Hut open, part number n3 ?")
+    assert "done" in workers[1].ask(killed, "When is Brindle Hut open, part number n3 ?")
     assert len(workers[0].history(killed)) == 3
     for message in ("When is Falkner Hut open, part number n0 ?", "How many people can sleep there?"):
         workers[1].ask(named("copy", stores), message)
@@ -162,7 +162,7 @@ def test_deletion_on_one_worker_leaves_nothing_anywhere(stores, workers):
     assert [worker.history(conversation) for worker in workers] == [[], []]
     assert stored(stores) == before
     assert "Zebra77" not in log.read_text()
-    assert "done" in workers[0].ask(conversation, "When is Tarn Hut open, part number n3 ?")
+    assert "done" in workers[0].ask(conversation, "When is Corvin Hut open, part number n3 ?")
 
 
 @pytest.mark.parametrize("gone", ["redis", "postgres"])

@@ -34,8 +34,8 @@ async def test_app_streams_the_trace_then_the_answer_then_the_end(served):
 
 async def test_app_keeps_conversations_apart_and_deletes_one(served):
     async with served() as client:
-        await asyncio.gather(ask(client, "When is Falkner Hut open?", "a"), ask(client, "Where is Tarn Hut?", "b"))
-        assert [turn["message"] for turn in (await client.get("/conversations/b")).json()] == ["Where is Tarn Hut?"]
+        await asyncio.gather(ask(client, "When is Falkner Hut open?", "a"), ask(client, "Where is Corvin Hut?", "b"))
+        assert [turn["message"] for turn in (await client.get("/conversations/b")).json()] == ["Where is Corvin Hut?"]
         assert (await client.delete("/conversations/a")).status_code == 204
         assert (await client.get("/conversations/a")).json() == []
         assert len((await client.get("/conversations/b")).json()) == 1

@@ -101,8 +101,8 @@ async def test_app_takes_no_path_trick_for_a_conversation(served, path):
 async def test_app_shows_callers_only_their_own_conversations(served):
     async with served(api_keys=KEYS) as client:
         await ask(client, "When is Falkner Hut open?", headers=SHOP)
-        await ask(client, "Where is Tarn Hut?", headers=BANK)
-        for caller, message in ((SHOP, "When is Falkner Hut open?"), (BANK, "Where is Tarn Hut?")):
+        await ask(client, "Where is Corvin Hut?", headers=BANK)
+        for caller, message in ((SHOP, "When is Falkner Hut open?"), (BANK, "Where is Corvin Hut?")):
             history = (await client.get("/conversations/c", headers=caller)).json()
             assert [turn["message"] for turn in history] == [message]
         assert (await client.delete("/conversations/c", headers=BANK)).status_code == 204
