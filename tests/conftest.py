@@ -138,3 +138,6 @@ def make_engine(llm: ScriptedLLM) -> Callable[..., CondensePlusChatEngine]:
         return CondensePlusChatEngine.from_defaults(engine, llm=model, settings=settings, **arguments)
 
     return make
+
+
+from tests.isolation_parts import index, make  # noqa: E402, F401 - fixtures of the tests of isolation

@@ -12,8 +12,8 @@ import pytest
 from llama_index_condense_plus import (
     RewriteRequest,
     RewriteStatus,
+    Trust,
 )
-from llama_index_condense_plus.types import Trust
 from tests.conftest import PRICE
 from tests.fakes import Clock, ScriptedLLM
 from tests.modes import Mode, said

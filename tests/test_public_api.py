@@ -52,7 +52,7 @@ def test_type_checkers_see_the_names_where_they_are_loaded_from() -> None:
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
-    loaded = {(module, name) for module, names in package._HOMES.items() for name in names}
+    loaded = {(module, name) for module, names in package._HOMES.items() for name in names.split()}
     assert declared == loaded
     assert {name for _, name in loaded} == set(NAMES)
 

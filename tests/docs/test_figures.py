@@ -24,6 +24,7 @@ def script() -> ModuleType:
 @pytest.fixture
 def sandbox(script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").touch()
     monkeypatch.setattr(script, "ROOT", tmp_path)
     monkeypatch.setattr(script, "KEPT", tmp_path / "kept")
     monkeypatch.setattr(script, "PAGE", tmp_path / "page.md")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from llama_index_condense_plus import CondensePlusSettings, languages
+from llama_index_condense_plus import CondensePlusSettings, LanguagePack, languages, register_pack
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.languages import detect_language, pack, pack_of, register_pack
+from llama_index_condense_plus.languages import detect_language, pack, pack_of
 
 ITALIAN = r"""
 code = "it"
@@ -37,7 +37,8 @@ def italian(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "it"
     folder.mkdir()
     (folder / "words.toml").write_text(ITALIAN, encoding="utf-8")
-    register_pack(folder)
+    made: LanguagePack = register_pack(folder)
+    assert made.code == "it"
     yield folder
     languages._registered.clear()
     languages._detector.cache_clear()
