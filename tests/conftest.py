@@ -124,7 +124,7 @@ def llm() -> ScriptedLLM:
 def make_engine(llm: ScriptedLLM) -> Callable[..., CondensePlusChatEngine]:
     """Make an engine over two passages; options that are sections go into the settings."""
 
-    def make(*, first: bool = True, **arguments: Any) -> CondensePlusChatEngine:
+    def made(*, first: bool = True, **arguments: Any) -> CondensePlusChatEngine:
         options = CondensePlusSettings.model_fields  # a component of the same name is no mapping
         given = [name for name in arguments if name in options and isinstance(arguments[name], (dict, bool))]
         sections = {name: arguments.pop(name) for name in given}
@@ -137,7 +137,7 @@ def make_engine(llm: ScriptedLLM) -> Callable[..., CondensePlusChatEngine]:
             arguments["memory"] = ChatMemoryBuffer.from_defaults(chat_history=history, token_limit=MEMORY_TOKENS)
         return CondensePlusChatEngine.from_defaults(engine, llm=model, settings=settings, **arguments)
 
-    return make
+    return made
 
 
 from tests.isolation_parts import index, make  # noqa: E402, F401 - fixtures of the tests of isolation

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llama_index_condense_plus import Edit
 from llama_index_condense_plus.aliases import AliasTable, fold_in_place
 
 TABLE = AliasTable(
@@ -33,9 +34,9 @@ def test_apply_expands_whole_words_longest_first(query: str, expected: str) -> N
 
 def test_apply_lists_each_replacement_once() -> None:
     _, edits = TABLE.apply("小蓝和小蓝哪个好，gw呢")
-    assert [(edit.kind, edit.before, edit.after) for edit in edits] == [
-        ("alias", "小蓝", "GTE-3000"),
-        ("alias", "gw", "Orion Gateway"),
+    assert list(edits) == [
+        Edit("alias", "小蓝", "GTE-3000"),
+        Edit("alias", "gw", "Orion Gateway"),
     ]
 
 

@@ -14,6 +14,7 @@ from llama_index_condense_plus import (
     EntityExtractor,
     FusionEvent,
     FusionFunction,
+    Guard,
     GuardVerdict,
     PlannedQuery,
     QueryPlan,
@@ -93,6 +94,7 @@ def test_engine_uses_parts_of_the_users_own_in_the_order_of_a_turn(
     make_engine: Callable[..., Any], mode: Mode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = Everything()
+    assert isinstance(own, Guard)
     first: FusionFunction = lambda lists, top_k: own.calls.append("fuse") or list(lists[0].nodes)[:top_k]  # noqa: E731
     monkeypatch.setitem(FUSION_METHODS, "first", first)
     engine = make_engine(trigger=own, guards=[own], planner=own, cache=own, fusion={"method": "first"})

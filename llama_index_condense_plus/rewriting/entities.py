@@ -203,7 +203,7 @@ def _parts(run: list[Token], pack: WordPack) -> Iterator[list[Token]]:
 
 
 def _by_capitals(run: list[Token]) -> Iterator[list[Token]]:
-    """Yield the capitalised part of a mixed run by itself; one capital word takes what follows ("Swiss food")."""
+    """Yield the capitalised part of a mixed run by itself; one takes a noun after it, no verb ("X costs")."""
     capital = [token.kind in ("name", "code") for token in run]
     if (
         True not in capital
@@ -213,7 +213,7 @@ def _by_capitals(run: list[Token]) -> Iterator[list[Token]]:
         yield run
         return
     first, last = capital.index(True), len(capital) - capital[::-1].index(True)
-    alone = last - first == 1 and len(run) - last == 1
+    alone = last - first == 1 and len(run) - last == 1 and not run[-1].text.endswith("s")
     if first:
         yield run[:first]
     yield run[first : len(run) if alone else last]

@@ -48,6 +48,6 @@ def test_page_is_up_to_date() -> None:
 @pytest.mark.parametrize("path", [path for path in LEAVES if path not in SWITCHES], ids=".".join)
 def test_every_option_is_read_somewhere(path: tuple[str, ...]) -> None:
     shared = sum(other[-1] == path[-1] for other in LEAVES) > 1
-    owners = {"settings", "self", "own", *path[:-1]}
+    owners = {"settings", "self", "own", "options", *path[:-1]}
     assert path[-1] in READ
     assert not shared or any(name == path[-1] and owner.lstrip("_") in owners for owner, name in READS)
