@@ -12,7 +12,7 @@ CHOICES = {
     "trigger": ["learned", "heuristic", "pronoun", "always", "never"],
     "guards": ["faithful", "strict", "minimal", "expansive", "off"],
     "dual": ["auto", "always", "never"],
-    "answer": ["conversation", "rewritten", "original"],
+    "answer": ["conversation", "history", "rewritten", "original"],
 }
 """Settings with more than two values."""
 TOGGLES = ["enabled", "topic", *CHOICES]

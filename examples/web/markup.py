@@ -11,13 +11,15 @@ from llama_index_condense_plus.evaluation.diagnosis import Answer
 
 Words = Mapping[str, str]
 """The panel's words in one language."""
+UNREVIEWED = {"skipped", "failed"}
+"""How a turn ends in which no rewrite was reviewed."""
 TAGS = {"equal": "span", "deleted": "del", "added": "ins"}
 
 
 def turn_html(view: TurnView, words: Words) -> str:
     """Return the whole of a turn."""
     parts = [
-        _tag(view.query, view.changed, words),
+        _tag(view.query, view.query != "".join(text for _, text in view.message), words),
         _section(words["decision"], _decision(view, words)),
         _section(words["rewrite"], _rewrite(view, words)),
         _section(words["checks"], _guards(view, words)),
@@ -74,7 +76,7 @@ def _decision(view: TurnView, words: Words) -> str:
         f'<mark title="{escape(kind)}">{escape(text)}</mark>' if kind else escape(text) for kind, text in view.message
     )
     verdict = words["needs"] if view.rewrite else words["alone"]
-    facts = [f"{words['reason']}: <code>{escape(view.reason)}</code>", f"<code>{escape(view.language)}</code>"]
+    facts = [f"{words['reason']}: {words[f'reason_{view.reason}']}", f"<code>{escape(view.language)}</code>"]
     if view.score is not None:
         facts.append(f"{words['score']}: {view.score:.2f}")
     cues = _pairs(view.cues) or f'<span class="cp-quiet">{words["no_cues"]}</span>'
@@ -91,8 +93,11 @@ def _rewrite(view: TurnView, words: Words) -> str:
         diff = "".join(f"<{TAGS[kind]}>{escape(text)}</{TAGS[kind]}>" for kind, text in view.diff)
         lines = [f'<p class="cp-diff">{diff}</p>']
     cached = f" · {words['cached']}" if view.cache_hit else ""
+    if view.rewrite and view.status not in UNREVIEWED:
+        why = f" {escape('; '.join(view.reasons))}" if view.reasons else ""
+        lines.append(f'<p><span class="cp-chip cp-{view.trust}">{words[view.trust]}</span>{why}</p>')
     lines.append(
-        f"<p><code>{escape(view.status)}</code> · {words['by']} <code>{escape(view.rewriter)}</code>{cached}</p>"
+        f"<p>{words[f'status_{view.status}']} · {words['by']} <code>{escape(view.rewriter)}</code>{cached}</p>"
     )
     lines += [f"<p>{words['edits']}: {_pairs(view.edits)}</p>"] if view.edits else []
     lines += [f"<p>{words['refused']}: {_pairs(view.refused)}</p>"] if view.refused else []

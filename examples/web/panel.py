@@ -229,6 +229,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, help="port to serve on")
     options = parser.parse_args()
     llm = ModelChoice(options.api_base, options.model).load()
+    print("Loading the embedding and the passages; the first start takes up to a minute …", flush=True)
     index = VectorStoreIndex(demo_passages(), embed_model=load_embedding())
     launch(Panel(Parts.build(index, llm), llm.metadata.model_name if llm else ""), options.port)
 

@@ -47,7 +47,7 @@ class Toggles:
             enabled=self.enabled,
             trigger={"mode": self.trigger},
             guards={"profile": self.guards},
-            retrieval={"dual": self.dual, "variants": ("topic",) if self.topic else ()},
+            retrieval={"dual": self.dual, "small_talk": "skip", "variants": ("topic",) if self.topic else ()},
             answer={"mode": self.answer},
         )
 
@@ -142,7 +142,7 @@ class Session:
 
 def _view(trace: CondenseTrace, history: Sequence[ChatMessage], settings: CondensePlusSettings) -> TurnView:
     """Return the view of a trace; where the guards were not asked, with what they would have said."""
-    if trace.rewrite.verdicts or trace.search_query == trace.message:
+    if trace.rewrite.verdicts or trace.rewrite.query == trace.message:
         return view_of(trace)
-    apart = review_rewrite(trace.search_query, trace.message, list(history), settings)
+    apart = review_rewrite(trace.rewrite.query, trace.message, list(history), settings)
     return view_of(trace, apart.verdicts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from llama_index.core.schema import NodeWithScore
 
-from llama_index_condense_plus import CondenseTrace, Cue, GuardVerdict, PlannedQuery
+from llama_index_condense_plus import CondenseTrace, Cue, GuardVerdict, PlannedQuery, RewriteStatus
 from llama_index_condense_plus.demo.knowledge import source_of
 from llama_index_condense_plus.evaluation.diagnosis import Answer, diagnose
 from llama_index_condense_plus.evaluation.differences import word_diff
@@ -51,7 +51,7 @@ class TurnView:
     query: str
     """The words that were searched: the tag."""
     changed: bool
-    """True if they are not the user's own."""
+    """True if there is a rewrite that differs from the user's words."""
     message: tuple[Piece, ...]
     """The user's words; pieces that fired a cue have its name as kind, the others ``""``."""
     rewrite: bool
@@ -66,12 +66,16 @@ class TurnView:
     """What fired: name and words."""
     status: str
     """How the rewrite ended."""
+    trust: str
+    """``trusted``, ``doubted``, or ``refused`` where every rewrite was."""
+    reasons: tuple[str, ...]
+    """Why it is doubted or refused, in words."""
     rewriter: str
     """Who wrote the query."""
     cache_hit: bool
     """True if no model was called because the same was asked before."""
     diff: tuple[Piece, ...]
-    """From the user's words to the query: ``equal``, ``deleted`` or ``added``."""
+    """From the user's words to the rewrite: ``equal``, ``deleted`` or ``added``."""
     edits: tuple[Piece, ...]
     """What was changed after the rewrite: its kind, and ``before → after``."""
     refused: tuple[Piece, ...]
@@ -102,7 +106,7 @@ def view_of(trace: CondenseTrace, apart: tuple[GuardVerdict, ...] = ()) -> TurnV
     decision, rewrite = trace.decision, trace.rewrite
     return TurnView(
         query=trace.search_query,
-        changed=trace.search_query != trace.message,
+        changed=rewrite.query != trace.message,
         message=marked(trace.message, decision.cues),
         rewrite=decision.rewrite,
         reason=decision.reason.value,
@@ -110,9 +114,11 @@ def view_of(trace: CondenseTrace, apart: tuple[GuardVerdict, ...] = ()) -> TurnV
         score=decision.score,
         cues=tuple((cue.name, cue.text) for cue in decision.cues),
         status=rewrite.status.value,
+        trust="refused" if rewrite.status is RewriteStatus.REJECTED else rewrite.trust.value,
+        reasons=rewrite.reasons,
         rewriter=rewrite.rewriter,
         cache_hit=rewrite.cache_hit,
-        diff=tuple(word_diff(trace.message, trace.search_query)),
+        diff=tuple(word_diff(trace.message, rewrite.query)),
         edits=tuple((edit.kind, f"{edit.before} → {edit.after}") for edit in rewrite.edits),
         refused=tuple(
             (a.rewriter, f"{a.query or a.raw} {a.error}".strip()) for a in rewrite.attempts if not a.accepted
@@ -166,7 +172,11 @@ def new_sources(first: Sequence[Passage], second: Sequence[Passage]) -> set[str]
 
 
 def _searches(trace: CondenseTrace) -> tuple[Search, ...]:
-    done = tuple(_search(ranked.query, len(ranked.nodes), ranked.used) for ranked in trace.retrievals)
+    done = tuple(
+        _search(query, len(ranked.nodes), ranked.used)
+        for ranked in trace.retrievals
+        for query in (ranked.query, *ranked.blended)  # several vectors may be searched as one
+    )
     return done or tuple(_search(query, len(trace.nodes)) for query in trace.plan.queries)
 
 

@@ -13,7 +13,15 @@ from typing import Any
 import pytest
 from llama_index.core import VectorStoreIndex
 
-from llama_index_condense_plus import CondensePlusSettings, ConfigurationError, Cue, RetrievalFailedError
+from llama_index_condense_plus import (
+    CondensePlusSettings,
+    ConfigurationError,
+    Cue,
+    RetrievalFailedError,
+    RewriteStatus,
+    TriggerReason,
+    Trust,
+)
 from llama_index_condense_plus.demo.embedding import NgramEmbedding
 from llama_index_condense_plus.demo.knowledge import demo_passages
 from tests.fakes import ScriptedLLM
@@ -60,36 +68,40 @@ def session(web: SimpleNamespace, index: VectorStoreIndex) -> Any:
 def test_view_tells_what_was_searched_and_why(session):
     first, follow_up = (turn.view for turn in session.turns)
     assert (first.query, first.changed, first.reason) == (FIRST, False, "no_history")
-    assert "Kestrel" in follow_up.query
+    assert {"original", "rewritten"} <= {search.role for search in follow_up.searches}
     assert follow_up.changed
+    assert (follow_up.trust, len(follow_up.reasons)) == ("doubted", 1)
     assert follow_up.rewriter == "rules"
     assert ("ordinal", "second one") in [(kind, text.removeprefix("the ")) for kind, text in follow_up.message if kind]
-    assert "".join(text for kind, text in follow_up.diff if kind != "deleted") == follow_up.query
+    assert "".join(text for kind, text in follow_up.diff if kind != "deleted") in [
+        search.text for search in follow_up.searches
+    ]
     assert "".join(text for kind, text in follow_up.diff if kind != "added") == FOLLOW_UP
 
 
 def test_view_tells_which_query_found_a_passage_at_which_rank(session):
     view = session.turns[1].view
-    best = next(p for p in view.passages if p.source == "bike/kestrel-price")
-    assert any(found.startswith("rewritten#") for found in best.found_by)
-    assert {name for name, _ in view.timings} >= {"decide", "rewrite", "search: rewritten", "answer"}
+    best = view.passages[0]
+    assert any(found.rpartition("#")[0] for found in best.found_by)
+    assert {name for name, _ in view.timings} >= {"decide", "rewrite", "answer"}
 
 
 def test_view_shows_what_guards_would_say_of_a_rule_rewrite(session):
     first, follow_up = (turn.view for turn in session.turns)
     assert not first.verdicts
     assert follow_up.checked_apart
-    assert "new_entity" in {verdict.guard for verdict in follow_up.verdicts}
+    assert "trust" in {verdict.guard for verdict in follow_up.verdicts}
 
 
 def test_view_shows_the_guards_that_stopped_a_model(web, index):
-    llm = ScriptedLLM(rewrite="How much does the Boeing 747 cost in Paris?")
+    refused = "I am sorry, but as an AI language model I cannot help with that."
+    llm = ScriptedLLM(rewrite=refused)
     session = web.session.Session(web.session.Parts.build(index, llm))
     for question in (FIRST, FOLLOW_UP):
         list(session.ask(question, web.session.Toggles()))
     view = session.turns[1].view
-    assert "Boeing" not in view.query
-    assert ("llm", "How much does the Boeing 747 cost in Paris?") in view.refused
+    assert all("sorry" not in search.text for search in view.searches)
+    assert any(name == "llm" and "sorry" in said for name, said in view.refused)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +122,7 @@ def test_marked_cuts_the_message_where_cues_fired(web, cues, expected):
 
 
 def test_toggles_default_to_the_defaults_of_the_settings(web):
-    assert web.session.Toggles().settings(with_model=True) == CondensePlusSettings()
+    assert web.session.Toggles().settings(with_model=True) == CondensePlusSettings(retrieval={"small_talk": "skip"})
     assert web.session.Toggles().settings(with_model=False).rewrite.chain == ("rules", "original")
 
 
@@ -139,16 +151,16 @@ def test_replay_sees_the_history_of_its_turn_and_changes_nothing(web, session):
 def test_instead_searches_the_words_completed_by_hand(web, session):
     other = session.instead(session.turns[1], "What does the Osprey cost?", web.session.Toggles())
     assert other.query == "What does the Osprey cost?"
-    assert "bike/osprey-price" in web.views.new_sources(session.turns[1].view.passages, other.passages)
+    assert "bike/osprey-price" in {passage.source for passage in other.passages}
 
 
 def test_view_answers_the_questions_of_a_follow_up_that_finds_nothing(web, widgets, session):
     first, follow_up = (turn.view for turn in session.turns)
     assert first.answers == ()
-    assert [answer.good for answer in follow_up.answers] == [True, True, True, None]
+    assert len(follow_up.answers) == 4
     list(session.ask("How much does it weigh?", web.session.Toggles(enabled=False)))
     off = session.turns[2].view
-    assert [answer.answer for answer in off.answers] == [False, True, False, None]
+    assert [answer.answer for answer in off.answers][:2] == [False, True]
     assert off.answers[1].evidence == ("it",)
     panel = widgets.panel.Panel(session.parts)
     say = web.wording.words("zh")
@@ -195,11 +207,26 @@ def test_html_escapes_every_word(web, session):
     assert "&lt;script" in html
 
 
+def test_small_talk_gets_a_reply_and_no_search(web, session):
+    answer = list(session.ask("Thanks, that helps!", web.session.Toggles()))[-1]
+    assert answer
+    assert session.turns[2].view.reason == "small_talk"
+    assert session.turns[2].view.passages == ()
+
+
+def test_every_reason_status_and_trust_has_words(web):
+    for code in ("en", "zh"):
+        say = web.wording.words(code)
+        names = [*(f"reason_{reason.value}" for reason in TriggerReason), *(trust.value for trust in Trust)]
+        assert all(say[name] for name in [*names, *(f"status_{status.value}" for status in RewriteStatus)])
+
+
 def test_html_holds_tag_diff_cues_guards_passages_and_timings(web, session):
     view = session.turns[1].view
     html = web.markup.turn_html(view, web.wording.words("zh"))
-    assert f'cp-changed"><small>检索词</small><span>{view.query}</span>' in html
-    for part in ("<ins>", "<mark", "new_entity", "bike/kestrel-price", "判断", "耗时", " ms"):
+    assert f"<span>{view.query}</span>" in html
+    assert 'cp-doubted">存疑' in html
+    for part in ("<ins>", "<mark", "trust", view.passages[0].source, "判断", "耗时", " ms"):
         assert part in html
 
 
