@@ -151,7 +151,7 @@ def test_replay_sees_the_history_of_its_turn_and_changes_nothing(web, session):
 def test_instead_searches_the_words_completed_by_hand(web, session):
     other = session.instead(session.turns[1], "What does the Osprey cost?", web.session.Toggles())
     assert other.query == "What does the Osprey cost?"
-    assert "bike/osprey-price" in {passage.source for passage in other.passages}
+    assert any(passage.source.startswith("bike/osprey") for passage in other.passages)
 
 
 def test_view_answers_the_questions_of_a_follow_up_that_finds_nothing(web, widgets, session):
