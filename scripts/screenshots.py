@@ -1,4 +1,4 @@
-"""Makes the pictures of demo and report in docs/images; needs Chromium, and the extras demo and eval.
+"""Makes the pictures of demo and report in docs/images; needs Chromium, a Chinese font, and the extras demo and eval.
 
 python scripts/screenshots.py [demo] [report]
 """
@@ -34,7 +34,7 @@ def demo(folder: Path) -> None:
         page = folder / f"{name}.html"
         page.write_text(console.export_html(theme=MONOKAI, inline_styles=True), encoding="utf-8")
         lines = len(shown.decode().splitlines())
-        photograph(page, IMAGES / f"{name}.png", width=740, height=18 * lines + 40)
+        photograph(page, IMAGES / f"{name}.png", width=800, height=20 * lines + 40)
 
 
 def report(folder: Path) -> None:
