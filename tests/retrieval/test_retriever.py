@@ -85,7 +85,7 @@ def test_what_each_query_of_the_plan_finds_is_fused(retrieve):
                 "settings": CondensePlusSettings(retrieval={"variants": ["topic", "llm"]}),
             },
             "电影的上映时间？",
-            ["电影的上映时间？", "霸王别姬 是哪年上映的？"],
+            ["电影的上映时间？", "霸王别姬是哪年上映的？"],
         ),
     ],
 )
