@@ -29,6 +29,7 @@ BENCHMARKS: dict[str, tuple[str, ...]] = {
     "live": (),
     "gate": (),
     "trust": (),
+    "carry": (),
     "turns": ("--cases", "30"),
     "scaling": (),
     "sessions": (),

@@ -124,6 +124,7 @@ def test_namespaces_keep_equal_keys_apart_in_one_store_and_log(make: Make, tmp_p
     for engine, part in zip(engines, ("GTE-3000", "T-10"), strict=True):
         engine.chat(f"Tell me about the {part}")
     engines[0].delete_conversation()
+    engines[1]._log.close()  # what waits is written
     assert [turn.query for turn in engines[1].history_with_queries()] == ["Tell me about the T-10"]
     assert (tmp_path / "log.jsonl").read_text(encoding="utf-8").count("T-10") > 0
 

@@ -86,13 +86,6 @@ def test_view_tells_which_query_found_a_passage_at_which_rank(session):
     assert {name for name, _ in view.timings} >= {"decide", "rewrite", "answer"}
 
 
-def test_view_shows_what_guards_would_say_of_a_rule_rewrite(session):
-    first, follow_up = (turn.view for turn in session.turns)
-    assert not first.verdicts
-    assert follow_up.checked_apart
-    assert "trust" in {verdict.guard for verdict in follow_up.verdicts}
-
-
 def test_view_shows_the_guards_that_stopped_a_model(web, index):
     refused = "I am sorry, but as an AI language model I cannot help with that."
     llm = ScriptedLLM(rewrite=refused)
