@@ -301,7 +301,7 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         return engine_tool(self, name, description)
 
     def warm_up(self) -> None:
-        """Load lexicons, tagger, embeddings and the static part of the rewrite prompt, so that no user waits."""
+        """Load words, tagger, embeddings and the static part of the rewrite prompt, so that no user waits."""
         warm_up(self)
 
     @property

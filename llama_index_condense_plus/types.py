@@ -89,7 +89,7 @@ class TriggerDecision:
     reason: TriggerReason
     """The strongest reason."""
     language: str
-    """Language of the message, a lexicon's code such as ``zh``, or ``und``."""
+    """Language of the message, a code such as ``zh``, or ``und``."""
     cues: tuple[Cue, ...] = ()
     """Every sign that was found, in order of position."""
     score: float | None = None

@@ -57,7 +57,7 @@ class TriggerSettings(Section):
 
 
 class LanguageSettings(Section):
-    """Words added to, or removed from, a language's lexicon."""
+    """Words added to, or removed from, a language's pack."""
 
     pronouns_add: Words = Field((), description="Words that refer back.")
     pronouns_remove: Words = Field((), description="Words that no longer count as pronouns.")
