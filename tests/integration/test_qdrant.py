@@ -58,10 +58,10 @@ async def test_engine_serves_many_async_conversations_at_once(index):
 
 def test_filters_reach_every_query(index):
     engine = make_engine(index, None)
-    only = MetadataFilters(filters=[ExactMatchFilter(key="source", value="hut/tarn-beds")])
+    only = MetadataFilters(filters=[ExactMatchFilter(key="source", value="hut/corvin-beds")])
     engine.chat(QUESTIONS[0])
     with engine.options(filters=only):
         response = engine.chat(QUESTIONS[1])
-    assert [source_of(node.node) for node in response.source_nodes] == ["hut/tarn-beds"]
+    assert [source_of(node.node) for node in response.source_nodes] == ["hut/corvin-beds"]
     trace = engine.trace_of(response)
-    assert {source_of(n.node) for found in trace.retrievals for n in found.nodes} <= {"hut/tarn-beds"}
+    assert {source_of(n.node) for found in trace.retrievals for n in found.nodes} <= {"hut/corvin-beds"}
