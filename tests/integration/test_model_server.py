@@ -90,8 +90,8 @@ async def test_engine_keeps_two_conversations_apart_on_one_query_engine(index, l
         return response, "".join([piece async for piece in response.async_response_gen()])
 
     (stream, text), answer = await asyncio.gather(streamed(), bikes.achat("How much does the Swift cost?"))
-    assert source_of(stream.source_nodes[0].node) == "hut/brindle-season"
-    assert source_of(answer.source_nodes[0].node) == "bike/swift-price"
+    assert "hut/brindle-season" in [source_of(node.node) for node in stream.source_nodes]
+    assert "bike/swift-price" in [source_of(node.node) for node in answer.source_nodes]
     assert [m.content for m in huts.chat_history] == ["When is Brindle Hut open?", text]
     assert [m.content for m in bikes.chat_history] == ["How much does the Swift cost?", str(answer)]
 
