@@ -89,11 +89,11 @@ async def test_engine_keeps_two_conversations_apart_on_one_query_engine(index, l
         response = await huts.astream_chat("When is Brindle Hut open?")
         return response, "".join([piece async for piece in response.async_response_gen()])
 
-    (stream, text), answer = await asyncio.gather(streamed(), bikes.achat("How much does the Swift cost?"))
+    (stream, text), answer = await asyncio.gather(streamed(), bikes.achat("How much does the Heron cost?"))
     assert "hut/brindle-season" in [source_of(node.node) for node in stream.source_nodes]
-    assert "bike/swift-price" in [source_of(node.node) for node in answer.source_nodes]
+    assert "bike/heron-price" in [source_of(node.node) for node in answer.source_nodes]
     assert [m.content for m in huts.chat_history] == ["When is Brindle Hut open?", text]
-    assert [m.content for m in bikes.chat_history] == ["How much does the Swift cost?", str(answer)]
+    assert [m.content for m in bikes.chat_history] == ["How much does the Heron cost?", str(answer)]
 
 
 def test_demo_shows_the_stock_engine_beside_ours(index, llm):
