@@ -222,11 +222,6 @@ class RewriteAttempt:
     confidence: float | None = None
     """Estimated probability in [0, 1] that a rewriter without a model carried over what was meant."""
 
-    @property
-    def leaves_reference(self) -> bool:
-        """True if a pronoun or another reference was left in place."""
-        return any(v.guard == "unresolved_reference" and not v.passed for v in self.verdicts)
-
 
 @dataclass(frozen=True, slots=True)
 class RewriteResult:

@@ -22,7 +22,7 @@ DEPTH = 4
 APART = 0.4
 """Share of its weight that the original's list keeps where it has no passage in common with the rewrite's."""
 TOGETHER = 0.2
-"""Share of common passages from which on it has its full weight; ``benchmarks/replay.py`` sweeps both."""
+"""Share of common passages from which on it has its full weight; ``benchmarks/replay.py`` shows what both are worth."""
 LARGEST = 1e100
 """Scores beyond it are no scores."""
 PROVENANCE_KEY = "condense_plus_found_by"

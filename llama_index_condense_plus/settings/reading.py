@@ -6,8 +6,6 @@ import difflib
 import logging
 import sys
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
@@ -60,12 +58,6 @@ def read_dotenv() -> Mapping[str, str | None]:
 def is_off(variables: Mapping[str, str]) -> bool:
     """Return True if an operator has switched rewriting off."""
     return variables.get(f"{ENV_PREFIX}ENABLED".lower(), "").strip().lower() in OFF
-
-
-@cache
-def shipped_table(package: str, name: str) -> Mapping[str, Any]:
-    """Return what a TOML file in a package's ``data`` folder holds, read once; not to be changed."""
-    return tomllib.loads((files(package) / "data" / name).read_text(encoding="utf-8"))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
