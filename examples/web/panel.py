@@ -1,4 +1,4 @@
-"""The debug panel: chat on the left, and on the right what was searched in each turn, and why.
+"""The debug panel: a conversation in the browser, and for each turn what was searched, and why.
 
 python examples/web/panel.py
 """
@@ -6,232 +6,279 @@ python examples/web/panel.py
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from inspect import isgeneratorfunction
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-import gradio as gr
-from layout import TOGGLES, widgets
+import uvicorn
+from cachetools import LRUCache
 from llama_index.core import VectorStoreIndex
-from markup import comparison_html, note_html, turn_html
-from session import Asked, Parts, Session, Toggles
-from views import Passage, tried_by_hand
-from wording import preferred, words
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
+from llama_index.core.llms.llm import LLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import NodeWithScore
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
 
-from llama_index_condense_plus import CondensePlusError
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusError, CondensePlusSettings, CondenseTrace
+from llama_index_condense_plus.demo.compare import TOP_K, WITHOUT_MODEL, make_engine
 from llama_index_condense_plus.demo.embedding import load_embedding
-from llama_index_condense_plus.demo.knowledge import demo_conversations, demo_passages
+from llama_index_condense_plus.demo.knowledge import demo_conversations, demo_passages, source_of
 from llama_index_condense_plus.demo.models import ModelChoice
+from llama_index_condense_plus.demo.quoting import QuoteSynthesizer
+from llama_index_condense_plus.evaluation.diagnosis import diagnose
+from llama_index_condense_plus.evaluation.differences import word_diff
 
-CSS = Path(__file__).with_name("panel.css")
-THEME = gr.themes.Default(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"])
-"""No web fonts: the panel works without a network."""
-SHOWN_QUESTIONS = 4
-"""Scripted questions that the panel offers."""
-LABELLED = ("chat", "message", "turn", "instead", "settings", "scripted", *TOGGLES)
-"""Widgets whose label is in the panel's words under their name."""
-BUTTONS = ("send", "reset", "search", "replay", "stock")
-PLACE = ("turn", "language", "session")
-"""Inputs that say which turn is looked at, and in which language."""
-Changes = dict[str, Any]
-"""New values and properties of widgets, by name."""
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+HERE = Path(__file__).parent
+OPTIONS = ("enabled", "trigger.mode", "guards.profile", "retrieval.dual", "answer.mode")
+"""Settings that the panel offers."""
+MAX_CONVERSATIONS = 100
+"""Conversations kept in memory; the one used longest ago is dropped first."""
+N_QUESTIONS = 4
+"""Questions that the panel offers to ask."""
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn, and what is needed to search it again."""
+
+    trace: CondenseTrace
+    history: list[ChatMessage]
+    shown: Json
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A conversation with its turns."""
+
+    engine: CondensePlusChatEngine
+    before: list[ChatMessage] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+
+    def to_dict(self) -> Json:
+        """Return what the page shows of it."""
+        before = [{"role": message.role.value, "content": message.content or ""} for message in self.before]
+        return {"before": before, "turns": [turn.shown for turn in self.turns]}
 
 
 class Panel:
-    """What happens when the widgets are used.
+    """What the page asks the server for.
 
     Args:
-        parts: the engine and what it searches.
-        model: name of the language model, empty if there is none.
+        index: what is searched.
+        llm: rewrites and answers; None: the topic is carried over, and the answer quotes the best passage.
     """
 
-    def __init__(self, parts: Parts, model: str = "") -> None:
-        self._parts = parts
-        self._model = model
+    def __init__(self, index: VectorStoreIndex, llm: LLM | None = None) -> None:
+        self._index = index
+        self._llm = llm
+        self._engine = make_engine(index, llm)
+        self._conversations: LRUCache[str, Conversation] = LRUCache(MAX_CONVERSATIONS)
 
-    def build(self) -> gr.Blocks:
+    def app(self, hosts: Sequence[str] = ("127.0.0.1", "localhost")) -> Starlette:
+        """Return the application.
+
+        Args:
+            hosts: names under which a browser may address it; others are refused, so that no other site can reach it.
+        """
+        conversation = "/conversations/{id}"
+        routes = [
+            Route("/", self.page),
+            Route(conversation, self.read),
+            Route(conversation, self.ask, methods=["POST"]),
+            Route(f"{conversation}/load", self.load, methods=["POST"]),
+            Route(f"{conversation}/share", self.share),
+            Route(f"{conversation}/turns/{{number:int}}/{{way}}", self.compare, methods=["POST"]),
+        ]
+        trusted = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+        return Starlette(routes=routes, middleware=[trusted], exception_handlers={CondensePlusError: _failed})
+
+    async def page(self, _: Request) -> Response:
         """Return the page."""
-        with gr.Blocks(title="condense-plus", analytics_enabled=False, fill_width=True) as page:
-            made = widgets(_questions("en"))
+        return HTMLResponse(self._page())
 
-            def on(event: Any, handler: Callable[..., Any], inputs: Sequence[str] = ()) -> Any:
-                named = [made[name] for name in inputs]
-                return event(_by_widget(handler, made), named, list(made.values()), show_progress="hidden")
+    async def read(self, request: Request) -> Response:
+        """Return a conversation; one that is not known is empty."""
+        known = self._conversations.get(request.path_params["id"])
+        return JSONResponse((known or self._begin()).to_dict())
 
-            asking = (self.ask, ("message", "language", "session", "chat", *TOGGLES))
-            on(page.load, self.greet)
-            on(made["language"].input, self.speak, PLACE)
-            on(made["message"].submit, *asking)
-            on(made["send"].click, *asking)
-            on(on(made["scripted"].click, self.fill, ("scripted",)).then, *asking)
-            on(made["turn"].input, self.show, PLACE)
-            on(made["replay"].click, self.replay, (*PLACE, *TOGGLES))
-            on(made["search"].click, self.instead, (*PLACE, "instead", *TOGGLES))
-            on(made["instead"].submit, self.instead, (*PLACE, "instead", *TOGGLES))
-            on(made["stock"].click, self.stock, PLACE)
-            for emptied in (made["reset"].click, made["chat"].clear):
-                on(emptied, self.reset, ("language",))
-        return page
+    async def ask(self, request: Request) -> Response:
+        """Answer a message: one JSON line for each piece of the answer, and one for the turn."""
+        body = await request.json()
+        settings = self._settings(body["settings"])
+        conversation = self._conversations.setdefault(request.path_params["id"], self._begin())
+        return StreamingResponse(_answer(conversation, body["message"], settings), media_type="application/x-ndjson")
 
-    def greet(self, request: gr.Request) -> Changes:
-        """Begin in the browser's language."""
-        code = preferred(request.headers.get("accept-language", ""))
-        return {"language": code, **self.speak(None, code, None)}
+    async def compare(self, request: Request) -> Response:
+        """Search a turn again, with other settings, a question completed by hand, or the stock engine."""
+        body = await request.json()
+        conversation, number = self._conversations.get(request.path_params["id"]), request.path_params["number"]
+        if conversation is None or number >= len(conversation.turns):
+            raise HTTPException(404)
+        turn = conversation.turns[number]
+        if request.path_params["way"] == "stock":
+            return JSONResponse(await self._stock(turn))
+        by_hand = request.path_params["way"] == "by_hand"
+        options = {"rewrite": body["text"]} if by_hand else {}
+        with conversation.engine.options(settings=self._settings(body["settings"]), **options) as engine:
+            trace = await engine.aexplain(turn.trace.message, chat_history=turn.history)
+        found = _shown(trace)
+        return JSONResponse({**found, "questions": _questions(turn.trace, trace.nodes)} if by_hand else found)
 
-    def speak(self, number: int | None, code: str, session: Session | None) -> Changes:
-        """Put every word of the page into a language."""
-        say = words(code)
-        about = say["model"].format(name=self._model) if self._model else say["no_model"]
-        told: Changes = {name: gr.update(label=say[name]) for name in LABELLED}
-        told |= {name: gr.update(value=say[name]) for name in BUTTONS}
-        told |= {name: gr.update(label=say[name], placeholder=say[f"{name}_hint"]) for name in ("message", "instead")}
-        told["scripted"] = gr.update(label=say["scripted"], samples=_questions(code))
-        told["title"] = f"### {say['title']}\n{about}"
-        return {**told, "view": _shown(number, code, session), "compared": ""}
+    async def load(self, request: Request) -> Response:
+        """Begin a conversation with a row of the rewrite log, and search its message again."""
+        row = (await request.json())["row"]
+        if row.get("content") != "full" or not isinstance(row.get("window"), list):
+            raise HTTPException(422, "A row of a rewrite log with log.content = full is expected.")
+        history = [ChatMessage(role=message["role"], content=message["content"]) for message in row["window"]]
+        conversation = self._begin(history)
+        trace = await conversation.engine.aexplain(row["original"], chat_history=history)
+        conversation.turns.append(Turn(trace, history, {**_shown(trace), "logged": row["rewritten"]}))
+        self._conversations[request.path_params["id"]] = conversation
+        return JSONResponse(conversation.to_dict())
 
-    def fill(self, sample: list[str]) -> Changes:
-        """Take a scripted question as the message."""
-        return {"message": sample[0]}
+    async def share(self, request: Request) -> Response:
+        """Return a conversation as a page that needs no server."""
+        conversation = self._conversations.get(request.path_params["id"])
+        if conversation is None:
+            raise HTTPException(404)
+        headers = {"Content-Disposition": 'attachment; filename="conversation.html"'}
+        return HTMLResponse(self._page(conversation), headers=headers)
 
-    def ask(self, text: str, code: str, session: Session | None, chat: list[Any], *values: Any) -> Iterator[Changes]:
-        """Answer a message as it streams, then show its turn."""
-        if not text.strip():
-            return
-        session = session or Session(self._parts)
-        chat = [*chat, {"role": "user", "content": text}]
-        yield {"message": "", "chat": [*chat, _said("…")], "session": session}
-        try:
-            for growing in session.ask(text, _toggles(values)):
-                yield {"chat": [*chat, _said(growing)]}
-        except CondensePlusError as error:
-            yield {"chat": [*chat, _said(words(code)["failed"].format(error=error))]}
-            return
-        numbers = list(range(1, len(session.turns) + 1))
-        yield {
-            "turn": gr.update(choices=numbers, value=numbers[-1]),
-            **self.show(numbers[-1], code, session),
+    def _page(self, saved: Conversation | None = None) -> str:
+        data = {
+            "words": tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8")),
+            "model": self._llm.metadata.model_name if self._llm else "",
+            "options": [{"name": name, **_choices(name)} for name in OPTIONS],
+            "try": {turns[0].lang: [turn.question for turn in turns[:N_QUESTIONS]] for turns in demo_conversations()},
+            "saved": saved and saved.to_dict(),
         }
+        page = (HERE / "page.html").read_text(encoding="utf-8")
+        return page.replace("__DATA__", json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
-    def show(self, number: int | None, code: str, session: Session | None) -> Changes:
-        """Show a turn."""
-        asked = _asked(number, session)
-        query = asked.view.query if asked else ""
-        return {"view": _shown(number, code, session), "instead": query, "compared": ""}
+    def _begin(self, history: Sequence[ChatMessage] = ()) -> Conversation:
+        memory = ChatMemoryBuffer.from_defaults(chat_history=list(history))
+        return Conversation(self._engine.for_conversation(memory), list(history))
 
-    def replay(self, number: int | None, code: str, session: Session | None, *values: Any) -> Changes:
-        """Show the turn as it would be with the settings on the left."""
-        asked = _asked(number, session)
-        if session is None or asked is None:
-            return _note(code, "nothing")
-        other = session.replay(asked, _toggles(values))
-        beside = _beside(asked, "replayed", other.query, other.passages, code)
-        return {"compared": beside + turn_html(other, words(code))}
+    def _settings(self, chosen: Mapping[str, Any]) -> CondensePlusSettings:
+        sections: Json = {"retrieval": {"small_talk": "skip"}, **({} if self._llm else WITHOUT_MODEL)}
+        for name in OPTIONS:
+            section, _, key = name.rpartition(".")
+            if name in chosen:
+                (sections.setdefault(section, {}) if section else sections)[key] = chosen[name]
+        return CondensePlusSettings(**sections)
 
-    def instead(self, number: int | None, code: str, session: Session | None, text: str, *values: Any) -> Changes:
-        """Show what a question completed by hand finds in the turn."""
-        asked = _asked(number, session)
-        if session is None or asked is None:
-            return _note(code, "nothing")
-        if not text.strip():
-            return _note(code, "needs_text")
-        other = session.instead(asked, text.strip(), _toggles(values))
-        shown = turn_html(tried_by_hand(asked.view, other.passages), words(code))
-        return {"view": shown, "compared": _beside(asked, "by_hand", other.query, other.passages, code)}
-
-    def stock(self, number: int | None, code: str, session: Session | None) -> Changes:
-        """Show what the stock engine finds in the turn; without a model, that it cannot."""
-        if self._parts.llm is None:
-            return _note(code, "needs_model")
-        asked = _asked(number, session)
-        if session is None or asked is None:
-            return _note(code, "nothing")
-        return {"compared": _beside(asked, "stock_engine", *session.stock(asked), code)}
-
-    def reset(self, code: str) -> Changes:
-        """Begin a new conversation."""
-        cleared: Changes = dict.fromkeys(("message", "instead", "compared"), "")
-        turns = gr.update(choices=[], value=None)
-        return {**cleared, "session": None, "chat": [], "turn": turns, "view": _shown(None, code, None)}
+    async def _stock(self, turn: Turn) -> Json:
+        if self._llm is None:
+            raise HTTPException(409, "The stock engine needs a language model.")
+        finder = RetrieverQueryEngine(self._index.as_retriever(similarity_top_k=TOP_K), QuoteSynthesizer())
+        engine = CondenseQuestionChatEngine.from_defaults(query_engine=finder, llm=self._llm)
+        response = await engine.achat(turn.trace.message, chat_history=list(turn.history))
+        return {"query": str(response.sources[0].raw_input["query"]), "passages": _passages(response.source_nodes)}
 
 
-def _by_widget(handler: Callable[..., Any], made: dict[str, Any]) -> Callable[..., Any]:
-    """Return a handler whose changes Gradio understands: by widget in place of by name."""
-
-    def changed(changes: Changes) -> dict[Any, Any]:
-        return {made[name]: change for name, change in changes.items()}
-
-    def stream(*values: Any) -> Iterator[dict[Any, Any]]:
-        yield from map(changed, handler(*values))
-
-    def once(*values: Any) -> dict[Any, Any]:
-        return changed(handler(*values))
-
-    def with_request(request: gr.Request) -> dict[Any, Any]:
-        return changed(handler(request))
-
-    if handler.__name__ == "greet":
-        return with_request
-    return stream if isgeneratorfunction(handler) else once
-
-
-def _toggles(values: Sequence[Any]) -> Toggles:
-    return Toggles(**dict(zip(TOGGLES, values, strict=True)))
+async def _answer(conversation: Conversation, message: str, settings: CondensePlusSettings) -> AsyncIterator[str]:
+    history = list(conversation.engine.chat_history)
+    answer = ""
+    try:
+        with conversation.engine.options(settings=settings):
+            response = await conversation.engine.astream_chat(message)
+        async for piece in response.async_response_gen():
+            answer += piece
+            yield json.dumps({"piece": piece}) + "\n"
+    except CondensePlusError as error:
+        yield json.dumps({"error": str(error)}) + "\n"
+        return
+    trace = conversation.engine.trace_of(response)
+    assert trace is not None  # noqa: S101 - every turn of this engine has one
+    turn = Turn(trace, history, {**_shown(trace), "answer": answer})
+    conversation.turns.append(turn)
+    yield json.dumps({"turn": turn.shown}) + "\n"
 
 
-def _asked(number: int | None, session: Session | None) -> Asked | None:
-    return session.turns[number - 1] if session and number else None
+async def _failed(_: Request, error: Exception) -> Response:
+    return Response(str(error), 422)
 
 
-def _shown(number: int | None, code: str, session: Session | None) -> str:
-    asked = _asked(number, session)
-    return turn_html(asked.view, words(code)) if asked else note_html(words(code)["nothing"])
+def _shown(trace: CondenseTrace) -> Json:
+    return {
+        "query": trace.search_query,
+        "trace": trace.to_dict(),
+        "diff": list(word_diff(trace.message, trace.rewrite.query)),
+        "passages": _passages(trace.nodes, trace.provenance),
+        "questions": _questions(trace) if trace.window else [],
+    }
 
 
-def _beside(asked: Asked, label: str, query: str, passages: Sequence[Passage], code: str) -> str:
-    say = words(code)
-    return comparison_html(asked.view, say[label], query, passages, say)
+def _questions(trace: CondenseTrace, by_hand: Sequence[NodeWithScore] | None = None) -> list[Json]:
+    names = {node.node.node_id: source_of(node.node) for node in by_hand or ()}
+    return [
+        {
+            "question": each.question,
+            "answer": each.answer,
+            "good": each.good,
+            "evidence": [names.get(text, text) for text in each.evidence],
+        }
+        for each in diagnose(trace, by_hand)
+    ]
 
 
-def _note(code: str, key: str) -> Changes:
-    return {"compared": note_html(words(code)[key])}
+def _passages(nodes: Sequence[NodeWithScore], found_by: Mapping[str, Sequence[str]] | None = None) -> list[Json]:
+    found = found_by or {}
+    return [
+        {"source": source_of(n.node), "text": n.node.get_content(), "found_by": list(found.get(n.node.node_id, ()))}
+        for n in nodes
+    ]
 
 
-def _said(text: str) -> dict[str, str]:
-    return {"role": "assistant", "content": text}
-
-
-def _questions(code: str) -> list[list[str]]:
-    turns = next(turns for turns in demo_conversations() if turns[0].lang == code)
-    return [[turn.question] for turn in turns[:SHOWN_QUESTIONS]]
-
-
-def launch(panel: Panel, port: int | None = None, *, block: bool = True) -> tuple[gr.Blocks, str]:
-    """Serve the panel on this machine; return the page and its address.
-
-    Args:
-        panel: what is served.
-        port: where; None: the first free port from 7860.
-        block: False: return while it is served.
-    """
-    page = panel.build()
-    _, address, _ = page.launch(
-        server_port=port, prevent_thread_lock=not block, quiet=not block, theme=THEME, css_paths=CSS, footer_links=[]
-    )
-    return page, address
+def _choices(name: str) -> Json:
+    """Return the values and the default of a setting; no values mean yes or no."""
+    section, _, key = name.rpartition(".")
+    fields = CondensePlusSettings.model_fields
+    found = type(fields[section].default).model_fields[key] if section else fields[key]
+    return {"choices": get_args(found.annotation), "default": found.default}
 
 
 def main() -> None:
-    """Run the panel over the demo's passages."""
-    parser = argparse.ArgumentParser(description="What was searched in each turn, and why, in the browser.")
+    """Serve the panel over the demo's passages."""
+    parser = argparse.ArgumentParser(description="Show in the browser what each turn searches, and why.")
     parser.add_argument("--api-base", help="base URL of an OpenAI-compatible server")
     parser.add_argument("--model", help="name of its model")
-    parser.add_argument("--port", type=int, help="port to serve on")
+    parser.add_argument("--port", type=int, default=7860, help="port to serve on (default: %(default)s)")
     options = parser.parse_args()
-    llm = ModelChoice(options.api_base, options.model).load()
-    print("Loading the embedding and the passages; the first start takes up to a minute …", flush=True)
-    index = VectorStoreIndex(demo_passages(), embed_model=load_embedding())
-    launch(Panel(Parts.build(index, llm), llm.metadata.model_name if llm else ""), options.port)
+    started = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"{time.monotonic() - started:5.1f} s  {text}", flush=True)
+
+    try:
+        llm = ModelChoice(options.api_base, options.model).load()
+        say("Loading the embedding …")
+        embedding = load_embedding()
+        passages = demo_passages()
+        say(f"Embedding {len(passages)} passages …")
+        panel = Panel(VectorStoreIndex(passages, embed_model=embedding), llm)
+    except CondensePlusError as error:
+        parser.error(str(error))
+    say(f"Open http://127.0.0.1:{options.port} in a browser. Ctrl+C ends the panel.")
+    uvicorn.run(panel.app(), port=options.port, log_level="warning")
 
 
 if __name__ == "__main__":
