@@ -14,7 +14,7 @@ import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.memory import ChatMemoryBuffer
 
-from llama_index_condense_plus import CondensePlusSettings, QueryRole, RewriteStatus, TriggerReason, Trust
+from llama_index_condense_plus import CondensePlusSettings, Cue, QueryRole, RewriteStatus, TriggerReason, Trust
 from llama_index_condense_plus.demo.compare import make_engine
 from llama_index_condense_plus.demo.embedding import NgramEmbedding
 from llama_index_condense_plus.demo.knowledge import demo_passages
@@ -77,6 +77,7 @@ def test_a_turn_tells_what_was_searched_and_why(page):
     assert "".join(text for kind, text in turn["diff"] if kind != "added") == FOLLOW_UP
     assert turn["passages"][0]["found_by"]
     assert len(turn["questions"]) == 4
+    assert all(Cue(**cue).text in FOLLOW_UP for cue in turn["trace"]["decision"]["cues"])
 
 
 def test_settings_act_on_the_next_turn_alone(page):
