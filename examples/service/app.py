@@ -19,6 +19,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from limits import BodyLimit, Gatekeeper
 from llama_index_instrumentation import get_dispatcher
 from parts import Parts, build
+from prometheus_client import generate_latest
 from pydantic import BaseModel, Field
 
 from llama_index_condense_plus import (
@@ -48,12 +49,7 @@ def service() -> FastAPI:
 def create_app(  # noqa: C901 - one function a route
     config: ServiceConfig, make_parts: Callable[[], Any]
 ) -> FastAPI:
-    """Return the service.
-
-    Args:
-        config: its options.
-        make_parts: returns an awaitable of its parts.
-    """
+    """Return the service with these options; ``make_parts`` returns an awaitable of its parts."""
     streams: set[asyncio.Task[Any]] = set()
 
     @asynccontextmanager
@@ -75,7 +71,7 @@ def create_app(  # noqa: C901 - one function a route
 
     @app.exception_handler(ConversationBusyError)
     async def busy(_: Request, error: ConversationBusyError) -> JSONResponse:
-        metrics.count("service_conflicts_total")
+        metrics.CONFLICTS.inc()
         return JSONResponse({"error": str(error)}, 409)
 
     @app.exception_handler(InvalidMessageError)
@@ -127,7 +123,7 @@ def create_app(  # noqa: C901 - one function a route
 
     @app.get("/metrics")
     async def counters() -> PlainTextResponse:
-        return PlainTextResponse(metrics.rendered())
+        return PlainTextResponse(generate_latest())
 
     return app
 
@@ -159,7 +155,7 @@ def _event(name: str, **data: Any) -> str:
 
 def _told(error: Exception) -> str:
     """Return what a client may know of an error."""
-    metrics.count("service_errors_total", f'error="{type(error).__name__}"')
+    metrics.ERRORS.labels(type(error).__name__).inc()
     logger.warning("A turn failed", exc_info=error)
     if isinstance(error, (AnswerTimeoutError, ConversationBusyError)):
         return str(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import StringConstraints, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 Caller = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -35,9 +35,9 @@ class ServiceConfig(BaseSettings):
     top_k: int = 4
     """Passages that an answer reads."""
     postgres_url: str = ""
-    """``postgresql+asyncpg://…``: history, summary and queries; with no Redis, cache and locks too."""
+    """``postgresql+asyncpg://…``: history, summary, queries and rewrite cache; without Redis, locks too."""
     redis_url: str = ""
-    """``redis://…``: rewrite cache, locks and rates; without PostgreSQL, history too."""
+    """``redis://…``: locks and rates, beside PostgreSQL."""
     summary: bool = True
     """Keep a rolling summary of long conversations."""
     answer_timeout_s: float = 60.0
@@ -54,3 +54,9 @@ class ServiceConfig(BaseSettings):
     """A conversation of a worker that died is free again after this time."""
     wait_s: float = 30.0
     """How long a turn waits for another one of its conversation, then 409."""
+
+    @model_validator(mode="after")
+    def _history_has_a_place(self) -> ServiceConfig:
+        if self.redis_url and not self.postgres_url:
+            raise ValueError("SERVICE_REDIS_URL needs SERVICE_POSTGRES_URL, where the history is.")
+        return self

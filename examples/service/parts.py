@@ -14,14 +14,11 @@ from llama_index.core import VectorStoreIndex
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import Memory
-from llama_index.core.storage.kvstore.types import BaseKVStore
 from llama_index.llms.openai_like import OpenAILike
-from llama_index.storage.kvstore.redis import RedisKVStore
 from llama_index.vector_stores.qdrant import QdrantVectorStore
 from qdrant_client import AsyncQdrantClient, QdrantClient
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
-from redis_stores import RedisHistory, RedisRewriteCache
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -70,13 +67,10 @@ async def build(config: ServiceConfig, llm: LLM | None = None, index: BaseIndex[
     settings = CondensePlusSettings(summary={"enabled": config.summary}, answer={"timeout_s": config.answer_timeout_s})
     closers: list[Callable[[], Any]] = []
     checks: dict[str, Callable[[], Awaitable[Any]]] = {}
-    redis = postgres = locks = None
-    store: BaseKVStore | None = None
-    cache: Any = None
+    redis = postgres = locks = store = cache = None
     if config.postgres_url:
-        postgres = create_async_engine(
-            config.postgres_url, pool_size=10, max_overflow=20, pool_pre_ping=True, connect_args=_postgres_timeouts()
-        )
+        timeouts = {"timeout": STORE_TIMEOUT_S, "command_timeout": STORE_TIMEOUT_S}
+        postgres = create_async_engine(config.postgres_url, pool_size=10, pool_pre_ping=True, connect_args=timeouts)
         await _started(lambda: _select(postgres))
         checks["postgres"] = lambda: _select(postgres)
         closers.append(postgres.dispose)
@@ -90,8 +84,6 @@ async def build(config: ServiceConfig, llm: LLM | None = None, index: BaseIndex[
         await _started(redis.ping)
         checks["redis"] = redis.ping
         closers += [redis.aclose, client.close]
-        store = store or RedisKVStore(redis_client=client, async_redis_client=redis)
-        cache = RedisRewriteCache(client, redis, settings.cache.ttl_s)
         locks = LeaseLocks(RedisLeaseStore(client), config.lease_s, config.wait_s)
     elif postgres is not None:
         url = make_url(config.postgres_url).set(drivername="postgresql+psycopg2")
@@ -100,7 +92,7 @@ async def build(config: ServiceConfig, llm: LLM | None = None, index: BaseIndex[
         closers.append(blocking.dispose)
     if locks is not None:
         closers.insert(0, locks.close)
-    memory = _memory(postgres, redis)
+    memory = Memory.from_defaults(session_id="service", async_engine=postgres)
     await _started(memory.aget_all)  # makes the table; of two workers that try at once, one tries again
     if llm is None:
         llm = OpenAILike(
@@ -125,14 +117,6 @@ async def build(config: ServiceConfig, llm: LLM | None = None, index: BaseIndex[
     return Parts(engine, redis, checks, closers)
 
 
-def _memory(postgres: AsyncEngine | None, redis: AsyncRedis | None) -> Memory:
-    if postgres is not None:
-        return Memory.from_defaults(session_id="service", async_engine=postgres)
-    if redis is not None:
-        return Memory.from_defaults(session_id="service", chat_store=RedisHistory(client=redis))
-    return Memory.from_defaults(session_id="service")
-
-
 def _index(config: ServiceConfig) -> BaseIndex[Any]:
     embedding = load_embedding(config.embedding)
     if not config.qdrant_url:
@@ -143,10 +127,6 @@ def _index(config: ServiceConfig) -> BaseIndex[Any]:
         aclient=AsyncQdrantClient(url=config.qdrant_url),
     )
     return VectorStoreIndex.from_vector_store(store, embed_model=embedding)
-
-
-def _postgres_timeouts() -> dict[str, Any]:
-    return {"timeout": STORE_TIMEOUT_S, "command_timeout": STORE_TIMEOUT_S}
 
 
 async def _select(postgres: AsyncEngine) -> None:

@@ -14,9 +14,10 @@ KEY = {"X-API-Key": "a-long-key"}
 
 
 @pytest.fixture(scope="module")
-def workers(redis_server):
+def workers(redis_server, postgres_server):
+    urls = {"SERVICE_REDIS_URL": redis_server.url, "SERVICE_POSTGRES_URL": postgres_server.url}
     settings = {"SERVICE_API_KEYS": '{"a-long-key": "shop"}', "SERVICE_REQUESTS_PER_MINUTE": "1000"}
-    started = [Worker(SERVICE_REDIS_URL=redis_server.url, SERVICE_LEASE_S="3", **settings) for _ in range(2)]
+    started = [Worker(SERVICE_LEASE_S="3", **urls, **settings) for _ in range(2)]
     yield [worker.wait() for worker in started]
     for worker in started:
         worker.stop()
@@ -38,7 +39,7 @@ def ask(client, message, conversation="c"):
 
 def n_turns(worker):
     lines = worker.client.get("/metrics").text.splitlines()
-    return sum(int(line.split()[-1]) for line in lines if line.startswith("condense_plus_turns_total{"))
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("condense_plus_turns_total{"))
 
 
 def test_turns_of_one_conversation_are_served_by_both_workers(client, workers):
@@ -63,13 +64,13 @@ def test_nginx_refuses_large_bodies_and_the_counters(client):
     assert ask(client, "x" * 40_000).status_code == 413
     assert ask(client, "x" * 20_000).status_code == 413
     assert client.get("/metrics").status_code == 403
-    assert client.get("/health").json() == {"redis": True}
+    assert client.get("/health").json() == {"postgres": True, "redis": True}
 
 
 def test_keys_and_paths_are_checked_behind_nginx(client):
     assert client.get("/conversations/c", headers={"X-API-Key": "another"}).status_code == 401
     # nginx turns this into /health, which is open, and shows nothing else
-    assert client.get("/conversations/../health").json() == {"redis": True}
+    assert client.get("/conversations/../health").json() == {"postgres": True, "redis": True}
     assert client.get("/conversations/..%2fhealth").status_code in {200, 404, 422}
     answer = client.get("/conversations/c", headers={"X-API-Key": "another", "Host": "x/health?"})
     assert answer.status_code in {400, 401}

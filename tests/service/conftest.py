@@ -12,7 +12,7 @@ from llama_index.core.schema import TextNode
 from llama_index_condense_plus.demo.embedding import NgramEmbedding
 from tests.fakes import ScriptedLLM
 
-for name in ("fastapi", "redis", "asyncpg", "llama_index.storage.kvstore.redis"):
+for name in ("fastapi", "redis", "asyncpg", "prometheus_client"):
     pytest.importorskip(name)
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "service"))
 from app import create_app  # noqa: E402 - found in the folder above
