@@ -58,6 +58,10 @@ class Said(NamedTuple):
     last: str
     asks: bool
     """True if the last message is the assistant's and asks."""
+    offers: bool
+    """True if it offers or asks something in particular, which a yes accepts."""
+    code: str
+    """The language of the last message."""
     answered: bool
     """True if the history holds an answer."""
 
@@ -129,6 +133,8 @@ def _read(messages: tuple[tuple[str, str], ...], summary: str) -> Said:
         text="\n".join(map(_folded, earlier)),
         last=_folded(last),
         asks=role == "assistant" and pack_of(last).is_question(clip(last, READ_CHARS)),
+        offers=role == "assistant" and pack_of(last).offers(clip(last, READ_CHARS)),
+        code=pack_of(last).code,
         answered=any(speaker == "assistant" for speaker, _ in messages),
     )
 

@@ -115,10 +115,10 @@ class MessageTrigger:
         return self._decide(text, read_history(window), bool(window))
 
     def _decide_anew(self, text: str, said: Said, has_history: bool) -> TriggerDecision:
-        language = detect_language(text)
+        language = detect_language(text) if any(map(str.isalpha, text)) else said.code
         known = pack(language, self._settings)
         talk = known.small_talk(text)
-        accepts = talk == "answer" and said.asks
+        accepts = talk == "answer" and said.offers
         if talk and not accepts:
             return TriggerDecision(False, TriggerReason.SMALL_TALK, language, (Cue(talk, text, 0),))
         if not has_history:

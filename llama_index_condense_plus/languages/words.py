@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -26,8 +27,13 @@ POINTING = {"ordinal": "ordinal", "previous": "back_reference", "other": "other"
 """Kind of reference → name of its cue; every other kind but ``clause`` is a ``pronoun``."""
 CLOSED = ("time", "function", "negation", "pronoun", "question")
 """Lists of closed classes; a word in several of them is of the last one's kind."""
+SAID_FIRST = ("answer", "thanks", "greeting", "acknowledgement", "reaction")
+"""Kinds of small talk, the one first that tells what a message of several kinds is."""
 _NEVER = r"(?!)"
-_SEPARATORS = re.compile(r"[\s,.!;:~…，。！；：、～—-]*")
+NAMING = frozenset({"person", "place", "organisation", "name", "code"})
+"""Kinds of tokens that name one thing."""
+_SEPARATORS = re.compile(r"[^\w?]*")
+_AFTER_GREETING = re.compile(r"\W*")
 _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -198,6 +204,7 @@ class WordPack:
         if not matches:
             return ()
         edges, blocked = self._edges(text), _spans(self.pattern("not_negation"), folded)
+        blocked += [(cue.start, cue.start + len(cue.text)) for cue in self.cues(text) if cue.name == "correction"]
         return tuple(
             Span(text[match.start() : match.end()], match.start(), "negation")
             for match in matches
@@ -209,18 +216,29 @@ class WordPack:
         if len(text) > SMALL_TALK_CHARS:
             return ""
         folded = fold(text).replace("’", "'").strip()
-        if self.pattern("reaction").fullmatch(folded) or not any(map(str.isalnum, folded)):
+        reaction = self.pattern("reaction")
+        if reaction.fullmatch(folded) or not any(map(str.isalnum, folded)):
             return "reaction" if folded else ""
         (phrase, kind_of), clause = self._polite, self.pattern("small_talk")
-        kinds, at = set[str](), 0
+        kinds, at = list[str](), 0
         while at < len(folded):
-            match = clause.match(folded, at) or phrase.match(folded, at)
+            known = [match for match in (phrase.match(folded, at), clause.match(folded, at)) if match]
+            match = max(known, key=lambda found: found.end(), default=None)
+            kind = (match.lastgroup or kind_of.get(" ".join(match.group().split()), "")) if match else "reaction"
+            match = match or (reaction.match(folded, at) if "?" not in folded else None)
             if match is None or match.end() == at:
                 return ""
-            kinds.add(match.lastgroup or kind_of.get(" ".join(match.group().split()), ""))
-            separators = _SEPARATORS.match(folded, match.end())
-            at = separators.end() if separators else match.end()
-        return next((kind for kind in ("thanks", "greeting", "answer", "acknowledgement") if kind in kinds), "")
+            kinds.append(kind)
+            marks = (_AFTER_GREETING if kind == "greeting" else _SEPARATORS).match(folded, match.end())
+            at = marks.end() if marks else match.end()
+        return next((kind for kind in SAID_FIRST if kind in kinds), "")
+
+    def offers(self, text: str) -> bool:
+        """Return True if a sentence of the text offers to tell more, or asks something in particular."""
+        folded, nothing = fold(clip(text)), self.pattern("no_offer")
+        sentences = (span.text for span in self.sentences(folded))
+        offering = (s for s in sentences if self.pattern("offer").search(s) or self.is_question(s))
+        return any(not nothing.search(sentence) for sentence in offering)
 
     def connectives(self, text: str) -> tuple[Span, ...]:
         """Return what a search query can do without: time connectives, back references, polite padding."""
@@ -230,9 +248,10 @@ class WordPack:
             return ()
         edges, kept = self._edges(text), _spans(self.pattern("not_connective"), folded)
         return tuple(
-            Span(text[match.start() : match.end()], match.start(), match.lastgroup or "connective")
+            Span(text[match.start() : match.end()], match.start(), (match.lastgroup or "connective").split("_")[0])
             for match in matches
             if (edges is None or match.end() in edges or match.end() == len(text))
+            and (match.lastgroup != "connective_name" or self._names_at(text, match.end()))
             and not any(s < match.end() and match.start() < e for s, e in kept)
         )
 
@@ -275,6 +294,12 @@ class WordPack:
     def _segment(self, piece: str, start: int) -> Iterator[Token]:
         """Yield the words of a stretch of Chinese characters in another language's text."""
         yield Token(piece, start, "word")
+
+    def _names_at(self, text: str, start: int) -> bool:
+        """Return True if a name, a title or a word in other letters begins at a place."""
+        after = text[start : start + 1]
+        named = any(token.start == start and token.kind in NAMING for token in self.tokenize(text))
+        return named or (after.isascii() and after.isalnum()) or unicodedata.category(after or " ") in ("Ps", "Pi")
 
     def _edges(self, text: str) -> frozenset[int] | None:  # noqa: ARG002 - a language without spaces reads it
         """Return where words begin and end, for a language whose words have no spaces between them; else None."""

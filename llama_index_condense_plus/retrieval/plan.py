@@ -88,6 +88,8 @@ def says_something(text: str) -> bool:
     instead of pointing at it, so that "是哪年上映的？" may be asked of every film: there it takes a name.
     """
     pack = pack_of(text)
+    if pack.small_talk(text) or any(cue.name == "pick" for cue in pack.cues(text)):
+        return False
     if pack.joiner:
         return bool(pack.content_words(text))
     return QUOTED.search(text) is not None or any(

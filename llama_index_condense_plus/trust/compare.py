@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from llama_index_condense_plus.languages import Reference, Span, Token, WordPack, pack_of
 from llama_index_condense_plus.languages.text import clip, fold
+from llama_index_condense_plus.rewriting.cutting import item_name
 from llama_index_condense_plus.trust.words import NUMBER, RARE, Words, bare, rarity, said, spelt, words
 from llama_index_condense_plus.types import HistoryWindow
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 8_000
 """Longer messages and rewrites are compared by both ends."""
+POINTING = frozenset({"person", "thing", "place", "plural"})
+"""Kinds of references that a rewrite is there to replace."""
 NAMING = frozenset({"person", "place", "organisation", "name", "code"})
 """Kinds of tokens that name one thing."""
 
@@ -46,8 +49,10 @@ class Comparison:
         self.window = window
         self.shots = tuple(shots)
         self.asked, self.written = words(self.message), words(self.rewrite)
-        self.pack: WordPack = pack_of(self.message, settings)
-        """The pack of the message's language."""
+        last = window.all_messages[-1:]
+        lettered = any(map(str.isalpha, self.message)) or not last
+        self.pack: WordPack = pack_of(self.message if lettered else last[0].full_text, settings)
+        """The pack of the message's language; a message without letters speaks that of the conversation."""
         self.written_pack: WordPack = pack_of(self.rewrite, settings)
         """The pack of the rewrite's language."""
         self.same = bare(self.message) == bare(self.rewrite)
@@ -78,12 +83,36 @@ class Comparison:
     @cached_property
     def picks(self) -> bool:
         """True if the message picks an item of a list: the item's name may stand in the place of its words."""
-        cues = self.pack.cues(self.message)
-        return any(r.kind == "ordinal" for r in self.references) or any(cue.name == "pick" for cue in cues)
+        return any(r.kind == "ordinal" for r in self.references) or "pick" in self.signs or bool(self.picked)
+
+    @cached_property
+    def picked(self) -> frozenset[str]:
+        """Numbers of the message that stand for items of a list, which the rewrite names."""
+        items = [words(item_name(item)).content for item in self.window.list_items]
+        named = {str(number) for number, item in enumerate(items, 1) if item and all(map(self.written.has, item))}
+        return frozenset(named & self.asked.numbers)
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        """Names of the message's cues."""
+        return frozenset(cue.name for cue in self.pack.cues(self.message))
+
+    @cached_property
+    def accepts(self) -> bool:
+        """True if the message says yes to what the assistant's last message offers or asks."""
+        last = [message.full_text for message in self.window.all_messages[-1:] if message.role == "assistant"]
+        return self.pack.small_talk(self.message) == "answer" and any(pack_of(text).offers(text) for text in last)
+
+    @cached_property
+    def stands_for_other_words(self) -> bool:
+        """True if all that is meant stands in the last answer: the message accepts its offer or picks from its list."""
+        return self.accepts or ("pick" in self.signs and bool(self.window.list_items))
 
     @cached_property
     def binding(self) -> tuple[Token, ...]:
         """The content words that a rewrite is to keep: those of what the message asks, pointers apart."""
+        if self.stands_for_other_words:
+            return ()
         clause = self.pack.asking_clause(self.message)
         own = [token for token in self.asked.content if not self._points(token)]
         return tuple([token for token in own if clause.start <= token.start < clause.end] or own)
@@ -91,7 +120,7 @@ class Comparison:
     @cached_property
     def frame(self) -> tuple[Token, ...]:
         """The other words of the message, pointers and marks apart: how it asks."""
-        tokens = self.pack.tokenize(self.message)
+        tokens = () if self.stands_for_other_words else self.pack.tokenize(self.message)
         return tuple(t for t in tokens if not t.is_content and t.kind != "mark" and not self._points(t))
 
     @cached_property
@@ -138,6 +167,8 @@ class Comparison:
     def answer_words(self) -> tuple[Token, ...]:
         """The added words, names apart, that only an answer holds: a document may have put them there."""
         users = said(tuple(m.full_text for m in self.window.all_messages if m.role == "user"))
+        if self.stands_for_other_words:
+            return ()
         return tuple(t for t in self.added if t.kind not in NAMING and self.said.has(t) and not users.has(t))
 
     @cached_property
@@ -214,6 +245,18 @@ class Comparison:
         return tuple(r.text for r in self.pack.references(self.rewrite) if fold(r.text) in before)
 
     @cached_property
+    def resolves_nothing(self) -> bool:
+        """True if the rewrite changes other words, and its question still points back as the message's does."""
+        before, after = (
+            [r for r in pack.references(pack.asking_clause(text).text) if r.kind in POINTING]
+            for pack, text in ((self.pack, self.message), (self.written_pack, self.rewrite))
+        )
+        if self.same or not self.added or not before or len(after) < len(before):
+            return False
+        first = self.rewrite.find(after[0].text)
+        return not any(token.kind in NAMING or token.start < first for token in self.added)
+
+    @cached_property
     def asks(self) -> bool:
         """True if the rewrite asks, or requests an answer."""
         return self.written_pack.is_question(self.rewrite)
@@ -224,6 +267,8 @@ class Comparison:
 
         A message without any ("And its price?") may be given some, unless words come with them that nobody said.
         """
+        if self.stands_for_other_words or "correction" in self.signs:  # an offer, or an earlier question, is meant
+            return 0
         if not (self.unsaid or any(token.kind == "question" for token in self.frame)):
             return 0
         tokens = self.pack.tokenize(self.rewrite)
@@ -237,8 +282,8 @@ class Comparison:
 
     @cached_property
     def is_small_talk(self) -> bool:
-        """True if the message is small talk; yes and no answer a question, which may be meant."""
+        """True if the message is small talk, and no answer to a question, which may be meant."""
         return self.pack.small_talk(self.message) not in {"", "answer"}
 
     def _points(self, token: Token) -> bool:
-        return any(r.start <= token.start < r.end for r in self.references)
+        return token.text in self.picked or any(r.start <= token.start < r.end for r in self.references)

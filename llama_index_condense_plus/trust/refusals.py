@@ -10,6 +10,7 @@ from itertools import groupby
 
 from llama_index_condense_plus.languages import Token, WordPack, pack_of
 from llama_index_condense_plus.languages.text import clip, fold, remembered
+from llama_index_condense_plus.rewriting.cutting import item_name
 from llama_index_condense_plus.trust.compare import MAX_CHARS, NAMING, Comparison
 from llama_index_condense_plus.trust.words import bare, words
 
@@ -57,7 +58,10 @@ def instruction(c: Comparison) -> str:
 
 
 def answer(c: Comparison) -> str:
-    """Say so if the rewrite answers: it agrees or declines before it speaks, or states where the message asks."""
+    """Say so if the rewrite answers: it thanks, it agrees before it speaks, or it states where the message asks."""
+    thanks = c.written_pack.pattern("thanks").search(fold(c.rewrite))
+    if thanks and not any(thanks.group() in fold(text) for text in (c.message, *_more_than_talk(c))):
+        return thanks.group()
     if c.asks:
         return ""
     opening = fold(c.rewrite).split(",")[0].strip()
@@ -65,6 +69,19 @@ def answer(c: Comparison) -> str:
         return "begins like an answer"
     states = c.rewrite.rstrip()[-1:] in STATING and c.message.rstrip()[-1:] not in STATING
     return "states where the user asks" if states and c.pack.is_question(c.message) else ""
+
+
+def _more_than_talk(c: Comparison) -> list[str]:
+    """Return the messages of the conversation that are no small talk."""
+    texts = (message.full_text for message in c.window.all_messages)
+    return [text for text in texts if not pack_of(text).small_talk(text)]
+
+
+@remembered
+def _clauses(text: str) -> frozenset[str]:
+    """Return the bare forms of a message's clauses."""
+    clauses = pack_of(text).pattern("clause").finditer(clip(text, MAX_CHARS))
+    return frozenset(bare(clause.group()) for clause in clauses)
 
 
 def repetition(c: Comparison) -> str:
@@ -76,12 +93,15 @@ def repetition(c: Comparison) -> str:
     if form in own or len(form) < SHORT:
         return ""
     keeps_nothing = c.keeps_nothing and c.binding and not c.picks
-    accepts = c.pack.small_talk(c.message) == "answer"  # of an offer, most of which is what is meant
+    meant = ("assistant",) * c.accepts + ("user",) * ("correction" in c.signs)  # most of the offer, or of the question
+    is_statement = not c.asks and not c.accepts and c.pack.is_question(c.message)
+    if c.picks and any(bare(item_name(item)) in form for item in c.window.list_items):
+        return ""
     for message in reversed(c.window.all_messages):
         said = message.full_text
-        if accepts and _overlap(form, said) < 1.0:
+        if message.role in meant and _overlap(form, said) < 1.0:
             continue
-        copied = keeps_nothing and form in bare(said)
+        copied = (keeps_nothing and form in bare(said)) or (is_statement and form in _clauses(said))
         if not copied and (_overlap(form, said) < REPEATED or _overlap(own, said) == 1.0 or _brings_in(c, said)):
             continue
         if not (message.role == "user" and c.binding and not c.lost):

@@ -117,10 +117,9 @@ class Reviewer:
         query, edits = self._aliases.apply(fit_query(message, self._max_chars))
         return RewriteAttempt("original", message, self._cut(query) or None, bool(query), (), edits)
 
-    @staticmethod
-    def same(query: str, message: str) -> bool:
-        """Return True if a query is the user's own words but for spaces, case and marks."""
-        return bare(query) == bare(message)
+    def same(self, query: str, message: str) -> bool:
+        """Return True if a query is the user's own words but for spaces, case, marks and what is cleaned away."""
+        return bare(query) in (bare(message), bare(self._cleaner.clean(message)[0]))
 
     def says_nothing(self, attempt: RewriteAttempt, message: str) -> bool:
         """Return True for an unchanged message that holds nothing but references."""
@@ -160,7 +159,8 @@ class Reviewer:
             yield GuardVerdict("minimal", not changed, "doubt", detail=", ".join(changed))
         if self._options.unresolved_reference.enabled:
             left = c.references_left if c.window else ()
-            yield GuardVerdict("unresolved_reference", not left, "flag", float(len(left)), 0.0, ", ".join(left))
+            action = "doubt" if left and c.resolves_nothing else "flag"
+            yield GuardVerdict("unresolved_reference", not left, action, float(len(left)), 0.0, ", ".join(left))
 
     def _weighed(self, c: Comparison) -> GuardVerdict:
         model = trust_model()
