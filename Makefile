@@ -21,39 +21,39 @@ help: ## list the targets
 demo: .venv-demo/.ready ## scripted conversations, nothing to configure (ARGS="--all")
 	@$(DEMO)/condense-plus demo $(ARGS)
 
-test: .venv-test/.ready ## the fast tests, no network
+test: .venv-test/.ready ## the fast tests, without network
 	@$(TEST)/python -m pytest -m "not integration" $(ARGS)
 
-coverage: .venv-test/.ready ## the fast tests' coverage of lines and branches
+coverage: .venv-test/.ready ## line and branch coverage of the fast tests
 	@$(TEST)/python -m coverage run --branch --source llama_index_condense_plus -m pytest -m "not integration" $(ARGS)
 	@$(TEST)/python -m coverage report --skip-covered --show-missing
 
-check: .venv-test/.ready ## ruff, mypy, the direction of imports
+check: .venv-test/.ready ## ruff, mypy and import-linter
 	$(TEST)/ruff check .
 	$(TEST)/ruff format --check .
 	$(TEST)/mypy
 	$(TEST)/lint-imports
 
-format: .venv-test/.ready ## mend what ruff can mend
+format: .venv-test/.ready ## let ruff fix and format
 	$(TEST)/ruff check --fix .
 	$(TEST)/ruff format .
 
 integration: .venv-test/.ready ## with Qdrant on disk, real embeddings, and the model server in CONDENSE_PLUS_LLM_URL
 	@$(TEST)/python -m pytest -m "integration and not huggingface" $(ARGS)
 
-bench: .venv-bench/.ready ## one benchmark on the screen (ARGS="-m benchmarks.replay"); data in CONDENSE_PLUS_DATA
+bench: .venv-bench/.ready ## one benchmark (ARGS="-m benchmarks.replay"); data in CONDENSE_PLUS_DATA
 	@$(BENCH)/python $(ARGS)
 
-figures: .venv-bench/.ready ## every figure that README and docs state, measured anew into docs/benchmarks.md
+figures: .venv-bench/.ready ## run all benchmarks and write docs/benchmarks.md
 	$(BENCH)/python scripts/figures.py $(ARGS)
 
-train: .venv-bench/.ready ## train gate, trust and ranker anew (ARGS="--without qrecc")
+train: .venv-bench/.ready ## train gate, trust and ranker (ARGS="--without qrecc")
 	$(BENCH)/python benchmarks/train.py $(ARGS)
 
 docs: .venv-docs/.ready ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/mkdocs build --strict $(ARGS)
 
-pages: .venv-bench/.ready ## the page of settings and the pictures of demo, panel and report
+pages: .venv-bench/.ready ## the page of settings, and the pictures of demo, panel, report and spans
 	$(BENCH)/python scripts/settings_page.py
 	$(BENCH)/python scripts/screenshots.py $(ARGS)
 
@@ -66,7 +66,7 @@ clean: ## remove environments, caches and builds
 # An environment is ready when its stamp is newer than pyproject.toml.
 .venv-demo/.ready: INSTALL = -e ".[demo]"
 .venv-test/.ready: INSTALL = -e ".[demo]" --group test --group check
-.venv-bench/.ready: INSTALL = -e ".[demo]" --group bench
+.venv-bench/.ready: INSTALL = -e ".[otel,web]" --group bench
 .venv-docs/.ready: INSTALL = -e . --group docs
 .venv-nox/.ready: INSTALL = nox
 .venv-%/.ready: pyproject.toml

@@ -36,11 +36,9 @@ def mutation(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("extra", ["otel", "openinference"])
-def tracing(session: nox.Session, extra: str) -> None:
-    """Run the tests of observability with OpenTelemetry, whose packages hold back others."""
-    own = ["-e", ".[otel]"] if extra == "otel" else ["-e", ".", "--group", "openinference"]
-    install(session, *own, "--group", "test")
+def tracing(session: nox.Session) -> None:
+    """Run the tests of observability with OpenTelemetry and OpenInference."""
+    install(session, "-e", ".[otel]", "--group", "test", "openinference-instrumentation-llama-index")
     session.run("python", "-m", "pytest", "tests/observability", *session.posargs)
 
 

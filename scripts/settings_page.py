@@ -40,10 +40,32 @@ UNITS = {
 KINDS = {bool: "true, false", str: "text", Path: "a file"}
 HEAD = """# Settings
 
-This page is made from the settings model by `scripts/settings_page.py`; a test holds that it is up to date, and another
-that the package reads every option.
+`scripts/settings_page.py` writes this page from the settings model.
 
-One frozen object holds every option. Where a value comes from, the first wins:
+One frozen object holds every option. It works on three levels, like LlamaIndex's `Settings`:
+
+```python
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
+
+CondensePlusSettings.set_default(history={"max_rounds": 6})  # the process: engines that are made from now on
+
+settings = CondensePlusSettings(retrieval={"dual": "never"})  # one engine
+engine = CondensePlusChatEngine.from_index(index, settings=settings)
+print(engine.settings.history.max_rounds)  # 6
+
+with engine.options(rewrite=False):  # one turn
+    engine.chat("How much does the Kestrel drone cost?")
+
+CondensePlusSettings.set_default()  # back to the package's defaults
+```
+
+| `Settings` of LlamaIndex | here |
+|---|---|
+| `Settings.llm = …` | `CondensePlusSettings.set_default(…)` for options; the model stays in `Settings.llm` |
+| `VectorStoreIndex(…, embed_model=…)` | `CondensePlusChatEngine.from_index(…, settings=…)` |
+| – | `engine.options(settings=…)` for one turn |
+
+A value can come from several places. The first of these wins:
 
 1. keyword arguments: `CondensePlusSettings(retrieval={"dual": "never"})`
 2. the environment: `CONDENSE_PLUS_RETRIEVAL__DUAL=never` (section and option joined by two underscores; lists and
@@ -53,10 +75,10 @@ One frozen object holds every option. Where a value comes from, the first wins:
 5. `CondensePlusSettings.set_default(...)`, for the whole process
 
 One exception: `CONDENSE_PLUS_ENABLED=off` in the environment always wins, so that an operator can switch rewriting off.
-An unknown name and a value out of range raise `ConfigurationError` at once, with the nearest valid name.
+An unknown name or a value out of range raises `ConfigurationError` with the nearest valid name.
 
-`CondensePlusSettings.stock()` gives the stock engine's behaviour; `settings.to_toml()` writes a file to start from.
-Models, retrievers and stores cannot be written to a file: they are [arguments of the engine](reference.md).
+`CondensePlusSettings.stock()` gives the stock engine's behaviour. `settings.to_toml()` writes a file to start from.
+Models, retrievers and stores are [arguments of the engine](reference.md).
 """
 
 

@@ -17,15 +17,45 @@ else:
     import tomli as tomllib
 
 READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
-LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+LINKED = [
+    *PAGES,
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
+    *ROOT.glob("examples/*/*.md"),
+]
 HEADING = re.compile(r"^(##+ |!\[)", re.MULTILINE)
 OPTION = re.compile(r"^\| `([a-z_]+(?:\.[a-z_]+)*)` \|[^|]+\|[^|]+\|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_to_files(page: Path) -> None:
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    for target, heading in LINK.findall(page.read_text(encoding="utf-8")):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings], heading
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted(pages) == sorted(re.findall(r"[\w/-]+\.md", navigation))
+
+
+def test_every_picture_is_shown() -> None:
+    shown = "".join(page.read_text(encoding="utf-8") for page in LINKED)
+    assert [picture.name for picture in (ROOT / "docs" / "images").iterdir() if picture.name not in shown] == []
+
+
+def test_figures_are_printed_by_the_benchmarks() -> None:
+    table = READMES[0].read_text(encoding="utf-8").split("\n## Figures\n")[1].split("\n## ")[0]
+    printed = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "docs" / "benchmarks").iterdir())
+    rows = [row for row in table.splitlines() if row.startswith("| ") and " ± " in row]
+    assert len(rows) > 3
+    for row in rows:
+        for figure in re.findall(r"(?<![\d.])\.\d+", row):
+            assert f"0{figure}" in printed, row
 
 
 @pytest.mark.parametrize("page", READMES, ids=name_of)

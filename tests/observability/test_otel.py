@@ -63,3 +63,24 @@ def test_llama_index_nests_its_spans_in_the_turn(
     answering = [s for s in spans.values() if any(e.attributes.get("stage") == '"answering"' for e in s.events)]
     stages = [e.attributes.get("stage") for s in spans.values() for e in s.events if e.name == "TurnProgressEvent"]
     assert sorted(stages) == ["answering", "rewriting", "searching"], answering
+
+
+def test_openinference_traces_the_turn_with_its_searches_and_model_calls(
+    make_engine: Callable[..., CondensePlusChatEngine],
+) -> None:
+    openinference = pytest.importorskip("openinference.instrumentation.llama_index")
+    sdk = importlib.import_module("opentelemetry.sdk.trace")
+    export = importlib.import_module("opentelemetry.sdk.trace.export")
+    memory = importlib.import_module("opentelemetry.sdk.trace.export.in_memory_span_exporter").InMemorySpanExporter()
+    provider = sdk.TracerProvider()
+    provider.add_span_processor(export.SimpleSpanProcessor(memory))
+    instrumentor = openinference.LlamaIndexInstrumentor()
+    instrumentor.instrument(tracer_provider=provider)
+    try:
+        make_engine().chat("and its price?")
+    finally:
+        instrumentor.uninstrument()
+    kinds = {span.name: span.attributes["openinference.span.kind"] for span in memory.get_finished_spans()}
+    assert kinds["CondensePlusChatEngine.chat"] == "CHAIN"
+    assert kinds["PlanRetriever.retrieve"] == "RETRIEVER"
+    assert "LLM" in kinds.values()
