@@ -7,7 +7,8 @@ import hashlib
 import os
 from pathlib import Path
 
-from llama_index_condense_plus.cli.options import add_engine_options, model_choice, require
+from llama_index_condense_plus.cli.options import add_engine_options, require
+from llama_index_condense_plus.demo.models import ModelChoice
 
 EXAMPLES = """examples:
   condense-plus ask docs/                              chat; /why shows how the last question was searched
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     store.mkdir(parents=True, exist_ok=True, mode=0o700)
     run_demo(
         DemoOptions(
-            model=model_choice(arguments),
+            model=ModelChoice.of(arguments),
             embed_model=arguments.embed_model,
             docs=arguments.docs,
             store=store,

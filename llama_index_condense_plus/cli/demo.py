@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from llama_index_condense_plus.cli.options import add_engine_options, model_choice, require
+from llama_index_condense_plus.cli.options import add_engine_options, require
+from llama_index_condense_plus.demo.models import ModelChoice
 
 EXAMPLES = """examples:
   condense-plus demo                       the score and three exchanges, no key, no server
@@ -31,5 +32,5 @@ def run(arguments: argparse.Namespace) -> int:
     from llama_index_condense_plus.demo.run import DemoOptions, run_demo  # noqa: PLC0415, needs the extra
 
     options = {name: getattr(arguments, name) for name in ("embed_model", "ask", "all", "lang", "json")}
-    run_demo(DemoOptions(model=model_choice(arguments), **options))
+    run_demo(DemoOptions(model=ModelChoice.of(arguments), **options))
     return 0

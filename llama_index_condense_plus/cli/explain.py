@@ -17,7 +17,8 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
-from llama_index_condense_plus.cli.options import add_engine_options, model_choice, read_history, require
+from llama_index_condense_plus.cli.options import add_engine_options, read_history, require
+from llama_index_condense_plus.demo.models import ModelChoice
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.diagnosis import Answer, diagnose
 from llama_index_condense_plus.evaluation.differences import word_diff
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.instead is not None and not (arguments.docs and arguments.instead.strip()):
         raise ConfigurationError("--instead is a question to search, and needs --docs: something to search in.")
     history = read_history(arguments.history)
-    llm = model_choice(arguments).load()
+    llm = ModelChoice.of(arguments).load()
     overrides = {} if llm else {"rewrite": {"chain": ("rules", "original")}}
     read = CondensePlusSettings.from_toml
     settings = read(arguments.settings, **overrides) if arguments.settings else CondensePlusSettings(**overrides)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from llama_index_condense_plus.cli.options import add_json_option
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.log_summary import as_lines, summarise
-from llama_index_condense_plus.evaluation.logged import Turn, TurnFilter, as_case, as_training_row, read_turns
+from llama_index_condense_plus.evaluation.logged import Turn, as_case, as_training_row, read_turns
 from llama_index_condense_plus.evaluation.reading import DataFileError
 from llama_index_condense_plus.observability.clean import json_line, printable
 from llama_index_condense_plus.observability.line_file import write_private
@@ -29,7 +30,7 @@ EXAMPLES = """examples:
 Rotated files (condense-plus.jsonl.1, …) are read too. Cases and training rows need log.content = "full"; turns that
 were skipped have a label only if log.shadow_rate chose them, or if somebody thumbed them up.
 """
-EXPORTS: dict[str, Callable[[Turn], dict[str, Any] | None]] = {"cases": as_case, "training": as_training_row}
+EXPORTS: dict[str, Callable[[Turn], Any]] = {"cases": as_case, "training": as_training_row}
 """What turns can be exported as."""
 
 
@@ -59,14 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
         bad.append(str(error))
         print(f"condense-plus log: passed over {printable(str(error))}", file=sys.stderr)
 
-    turns = _chosen(arguments, read_turns(arguments.files, note))
+    turns = _sampled(arguments, [turn for turn in read_turns(arguments.files, note) if _is_wanted(arguments, turn)])
     if arguments.action == "summary":
         summary = {**summarise(turns), "bad_lines": len(bad)}
         lines = map(printable, as_lines(summary)) if not arguments.json else map(json_line, [summary])
     elif arguments.action == "rows":
         lines = map(_as_json if arguments.json else _readable, turns)
     else:
-        rows = [row for row in map(EXPORTS[arguments.action], turns) if row is not None]
+        rows = [asdict(row) for row in map(EXPORTS[arguments.action], turns) if row is not None]
         print(
             f"{len(rows)} rows; {len(turns) - len(rows)} turns have no words, no label or no history", file=sys.stderr
         )
@@ -75,15 +76,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(arguments: argparse.Namespace, turns: Iterable[Turn]) -> list[Turn]:
-    wanted = TurnFilter(arguments.status, arguments.reason, arguments.guard, arguments.since, arguments.until)
-    chosen = [turn for turn in turns if wanted.wants(turn)]
-    if arguments.sample is None or arguments.sample >= len(chosen):
-        return chosen
+def _is_wanted(arguments: argparse.Namespace, turn: Turn) -> bool:
+    row = turn.row
+    return (
+        (not arguments.status or row["status"] in arguments.status)
+        and (not arguments.reason or row["decision"]["reason"] in arguments.reason)
+        and (not arguments.guard or any(guard.startswith(tuple(arguments.guard)) for guard in turn.failed_guards))
+        and (arguments.since is None or row["time"] >= arguments.since)
+        and (arguments.until is None or row["time"] < arguments.until)
+    )
+
+
+def _sampled(arguments: argparse.Namespace, turns: list[Turn]) -> list[Turn]:
+    if arguments.sample is None or arguments.sample >= len(turns):
+        return turns
     if arguments.sample < 1:
         raise ConfigurationError("--sample is at least 1.")
-    picked = random.Random(arguments.seed).sample(range(len(chosen)), arguments.sample)  # noqa: S311 - no secrecy
-    return [chosen[index] for index in sorted(picked)]
+    picked = random.Random(arguments.seed).sample(range(len(turns)), arguments.sample)  # noqa: S311 - no secrecy
+    return [turns[index] for index in sorted(picked)]
 
 
 def _as_json(turn: Turn) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus.demo.models import ModelChoice
+from llama_index_condense_plus.demo.models import add_model_options
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.languages import registered_packs
 
@@ -34,13 +34,6 @@ def require(package: str, *, extra: str) -> None:
         raise ConfigurationError(f"{package} is missing: pip install 'llama-index-condense-plus[{extra}]'")
 
 
-def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """Add the choice of a language model."""
-    group = parser.add_argument_group("language model", "OPENAI_API_KEY in the environment is used if it is set")
-    group.add_argument("--api-base", metavar="URL", help="an OpenAI-compatible server, http://127.0.0.1:8080/v1")
-    group.add_argument("--model", metavar="NAME", help="the model's name")
-
-
 def add_json_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print JSON for other programs")
@@ -55,11 +48,6 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     )
     add_model_options(parser)
     add_json_option(parser)
-
-
-def model_choice(arguments: argparse.Namespace) -> ModelChoice:
-    """Return what ``add_model_options`` read."""
-    return ModelChoice(api_base=arguments.api_base, model=arguments.model)
 
 
 def read_history(name: str | None) -> list[ChatMessage]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from llama_index_condense_plus.cli.options import add_json_option
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.logged import as_training_row, read_turns
-from llama_index_condense_plus.evaluation.reading import DataFileError, Fields, read_json_lines
-from llama_index_condense_plus.evaluation.train import train_gate
+from llama_index_condense_plus.evaluation.reading import DataFileError, checked, read_json_lines
 from llama_index_condense_plus.observability.clean import printable
+from llama_index_condense_plus.training import LabelledTurn, train_gate
 
 EXAMPLES = """examples:
   condense-plus train condense-plus.jsonl --out weights.toml
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigurationError(f"--out: there is no folder {arguments.out.parent}")
     rows = [row for file in arguments.files for row in _rows(file)]
     model = train_gate(rows, arguments.out)
-    needed = sum(row["need"] for row in rows)
+    needed = sum(row.need for row in rows)
     if arguments.json:
         result = {"rows": len(rows), "need": needed, "threshold": model.threshold, "weights_file": str(arguments.out)}
         print(json.dumps(result, ensure_ascii=False))
@@ -51,19 +51,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield a file's labelled rows; a log is told by its first line."""
-    lines = read_json_lines(file, on_error=_note)
-    if any("kind" in row for _, row in [next(lines, (0, {}))]):
-        yield from filter(None, map(as_training_row, read_turns([file], on_error=_note)))
-        return
-    for number, row in read_json_lines(file):
-        fields = Fields(file, number, row)
-        for message in fields.objects("history"):
-            _ = message.text("role"), message.text("content")
-        if fields.truth("need") is None:
-            raise fields.error("field need: true or false is expected")
-        yield {**row, "message": fields.text("message")}
+def _rows(file: Path) -> list[LabelledTurn]:
+    """Return a file's labelled rows; a log is told by its first line."""
+    _, first = next(read_json_lines(file, on_error=_note), (0, {}))
+    if "kind" in first:
+        return [row for turn in read_turns([file], on_error=_note) if (row := as_training_row(turn))]
+    kind = TypeAdapter(LabelledTurn)
+    return [checked(kind, file, number, row) for number, row in read_json_lines(file)]
 
 
 def _note(error: DataFileError) -> None:

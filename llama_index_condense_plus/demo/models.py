@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import urllib.error
 import urllib.request
@@ -30,6 +31,11 @@ class ModelChoice:
     """Base URL of an OpenAI-compatible server, for example ``http://127.0.0.1:8080/v1``."""
     model: str | None = None
     """Name of the model."""
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> ModelChoice:
+        """Return what the options of ``add_model_options`` say."""
+        return cls(arguments.api_base, arguments.model)
 
     @property
     def name(self) -> str:
@@ -70,6 +76,13 @@ class ModelChoice:
             temperature=0.0,
             timeout=TIMEOUT_S,
         )
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of a language model to a command."""
+    group = parser.add_argument_group("language model", "OPENAI_API_KEY in the environment is used if it is set")
+    group.add_argument("--api-base", metavar="URL", help="an OpenAI-compatible server, http://127.0.0.1:8080/v1")
+    group.add_argument("--model", metavar="NAME", help="the model's name")
 
 
 def _check_server(api_base: str) -> None:

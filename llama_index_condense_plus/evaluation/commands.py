@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from llama_index_condense_plus.demo.models import ModelChoice
+from llama_index_condense_plus.demo.models import ModelChoice, add_model_options
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.cases import Dataset, load_passages, shipped_dataset
 from llama_index_condense_plus.evaluation.chats import read_cases
@@ -23,11 +22,7 @@ from llama_index_condense_plus.evaluation.report import as_html, as_text, make_r
 from llama_index_condense_plus.evaluation.retriever import LexicalRetriever
 from llama_index_condense_plus.evaluation.runner import run_engine
 from llama_index_condense_plus.evaluation.scoring import Scores, score
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from llama_index_condense_plus.settings.reading import read_toml
 
 EXAMPLES = """examples:
   condense-plus eval                                         the shipped cases, no model: a regression test
@@ -37,39 +32,32 @@ EXAMPLES = """examples:
 
 FILE holds cases (JSON Lines), or a chat log: LlamaIndex's chat_store.json, OpenAI messages as JSON or JSON Lines, CSV
 with role and content, or a rewrite log. A factory of your own is called with an EngineContext (retriever, llm, aliases,
-settings) and returns a chat engine. Finished cases are kept in DIR; the same command goes on where it was interrupted.
+settings) and returns a chat engine.
 """
 FAILED = 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EXAMPLES
     data = parser.add_argument_group("cases")
-    data.add_argument(
-        "--cases", type=Path, metavar="FILE", help="your own cases or chat log; default: the shipped ones"
-    )
+    data.add_argument("--cases", type=Path, metavar="FILE", help="cases or a chat log; default: the shipped cases")
     data.add_argument("--passages", type=Path, metavar="FILE", help="the corpus, JSON Lines with id and text")
-    data.add_argument("--limit", type=int, metavar="N", help="this many cases, spread over categories and languages")
+    data.add_argument("--limit", type=_positive, metavar="N", help="this many cases, of every kind")
     engines = parser.add_argument_group("engines")
-    engines.add_argument(
-        "--engine",
-        action="append",
-        metavar="NAME",
-        help=f"{', '.join(ENGINES)} or module:factory; repeat it to compare (default: plus and as-typed, "
-        "and stock with a model)",
-    )
+    known = f"{', '.join(ENGINES)} or module:factory"
+    usual = "default: plus and as-typed, and stock with a model"
+    engines.add_argument("--engine", action="append", metavar="NAME", help=f"{known}; repeat it to compare ({usual})")
     engines.add_argument("--settings", type=Path, metavar="FILE", help="TOML settings of this package's engine")
-    engines.add_argument("--api-base", metavar="URL", help="an OpenAI-compatible server, http://127.0.0.1:8080/v1")
-    engines.add_argument("--model", metavar="NAME", help="the model's name")
-    engines.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
-    engines.add_argument("--top-k", type=int, default=3, metavar="K", help="passages that count as found (default 3)")
+    engines.add_argument("--workers", type=_positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
+    engines.add_argument(
+        "--top-k", type=_positive, default=3, metavar="K", help="a passage counts as found up to here: 3"
+    )
+    add_model_options(parser)
     result = parser.add_argument_group("result")
     result.add_argument("--output", type=Path, metavar="DIR", help="write report.html and report.json here")
-    result.add_argument(
-        "--fail-under", action="append", default=[], metavar="FIGURE=VALUE", help="exit 1 if the first engine misses it"
-    )
+    limits: dict[str, Any] = {"action": "append", "default": [], "type": _threshold, "metavar": "FIGURE=VALUE"}
+    result.add_argument("--fail-under", **limits, help="exit 1 if the first engine misses it")
     result.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
@@ -83,10 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
         ConfigurationError: an option is wrong.
         DataFileError: a data file is wrong.
     """
-    thresholds = dict(map(_threshold, arguments.fail_under))
-    for name in ("workers", "top_k", "limit"):
-        if getattr(arguments, name) is not None and getattr(arguments, name) < 1:
-            raise ConfigurationError(f"--{name.replace('_', '-')} is at least 1.")
     dataset = _dataset(arguments)
     runs = _runs(arguments, dataset)
     report = make_report(dataset, runs, k=arguments.top_k)
@@ -95,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     if output:
         _write(output, report)
         print(f"\nreport: {output / 'report.html'}", file=sys.stderr)
-    missed = missed_thresholds(runs[0], thresholds)
+    missed = list(missed_thresholds(report, dict(arguments.fail_under)))
     for line in missed:
         print(line, file=sys.stderr)
     return FAILED if missed else 0
@@ -112,36 +96,22 @@ def _dataset(arguments: argparse.Namespace) -> Dataset:
 
 
 def _runs(arguments: argparse.Namespace, dataset: Dataset) -> list[Scores]:
-    llm = ModelChoice(api_base=arguments.api_base, model=arguments.model).load()
-    settings = _settings(arguments.settings)
+    llm = ModelChoice.of(arguments).load()
+    settings = read_toml(arguments.settings) if arguments.settings else {}
     retriever = LexicalRetriever(dataset.passages, similarity_top_k=max(5, arguments.top_k))
     context = EngineContext(retriever, llm, dataset.aliases, settings)
     usual = ["plus", "as-typed", *(["stock"] if llm else [])]
     factories = {name: load_factory(name) for name in arguments.engine or usual}
-    runs, code = [], _code_fingerprint()
+    runs = []
     for name, factory in factories.items():
-        key = f"{code} {name} {arguments.api_base} {arguments.model} {arguments.top_k} {settings}"
-        file = hashlib.sha256(name.encode()).hexdigest()[:12]
-        rows = arguments.output / "rows" / f"{file}.jsonl" if arguments.output else None
         with tqdm(total=len(dataset.cases), desc=name, unit="case", disable=None) as bar:
-            outcomes = run_engine(
-                factory, dataset, context, workers=arguments.workers, rows=rows, key=key, progress=bar.update
-            )
+            outcomes = run_engine(factory, dataset, context, workers=arguments.workers, progress=bar.update)
         runs.append(score(name, dataset, outcomes, k=arguments.top_k))
     return runs
 
 
-def _code_fingerprint() -> str:
-    """Return a hash of this package's code, so that rows of another state of it are not taken over."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].rglob("*")):
-        if path.suffix in {".py", ".toml"}:
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def _write(folder: Path, report: Mapping[str, Any]) -> None:
-    """Write both forms; each appears complete or not at all."""
+    """Write both forms, each complete or not at all."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in (("report.json", json.dumps(report, ensure_ascii=False)), ("report.html", as_html(report))):
@@ -152,18 +122,12 @@ def _write(folder: Path, report: Mapping[str, Any]) -> None:
         raise ConfigurationError(f"--output: cannot write into {folder}: {error}") from None
 
 
-def _settings(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"--settings: cannot read {path}: {error}") from None
-
-
 def _threshold(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
-    try:
-        return name.strip(), float(value)
-    except ValueError:
-        raise ConfigurationError(f"--fail-under: {text!r} is not FIGURE=VALUE, for example gate_recall=0.98.") from None
+    return name.strip(), float(value)
+
+
+def _positive(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError("at least 1 is expected")
+    return number

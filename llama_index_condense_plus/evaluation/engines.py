@@ -1,117 +1,73 @@
-"""The engines that can be evaluated: built-in names, stock engines, and anything by import path."""
+"""The engines that can be evaluated: built-in names, the stock engine, and anything by import path."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.response.schema import Response
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.llms import MockLLM
 from llama_index.core.llms.llm import LLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers.no_text import NoText
 from llama_index.core.schema import NodeWithScore, QueryBundle
+from pydantic import ImportString, TypeAdapter, ValidationError
 
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.cases import Case
 from llama_index_condense_plus.settings import CondensePlusSettings
 
-ALWAYS = "always"
-"""Reason of an engine that rewrites each message with a history."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
-    """What an engine did with one case."""
+    """What an engine did with one case.
+
+    Attributes:
+        query: what was searched first; empty if the engine failed.
+        rewrite_asked: whether the engine wanted a rewrite.
+        reason: why, in the engine's words.
+        rewriter: who made the query.
+        trust: verdict on the rewrite, if there was one.
+        attempts: every rewrite that was considered, and the verdict on it.
+        lists: every searched query with the ids it found, best first.
+        nodes: ids of the passages given to the answer, best first.
+        error: why the engine failed: an exception's class and message.
+    """
 
     case_id: str
-    """The case."""
     query: str = ""
-    """What was searched first; empty if the engine failed."""
     rewrite_asked: bool = False
-    """Whether the engine wanted a rewrite."""
     reason: str = ""
-    """Why, in the engine's words."""
     rewriter: str = ""
-    """Who made the query."""
     trust: str = ""
-    """Verdict on the rewrite, if there was one."""
     attempts: tuple[tuple[str, str], ...] = ()
-    """Every rewrite that was considered, and the verdict on it."""
     lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Every searched query with the ids it found, best first."""
     nodes: tuple[str, ...] = ()
-    """Ids of the passages given to the answer, best first."""
     latency_s: float = 0.0
-    """Time in seconds."""
     llm_calls: int = 0
-    """Calls of a language model."""
     error: str = ""
-    """Why the engine failed: an exception's class and message."""
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Outcome:
-        """Return what ``dataclasses.asdict`` made plain.
-
-        Raises:
-            TypeError: a field is missing or unknown.
-        """
-        plain = dict(values)
-        plain["attempts"] = tuple((query, verdict) for query, verdict in values["attempts"])
-        plain["lists"] = tuple((query, tuple(ids)) for query, ids in values["lists"])
-        plain["nodes"] = tuple(values["nodes"])
-        return cls(**plain)
 
 
-class RecordingRetriever(BaseRetriever):
-    """Passes queries on, and notes each with what it found."""
-
-    def __init__(self, inner: BaseRetriever) -> None:
-        super().__init__(callback_manager=CallbackManager([]))
-        self.inner = inner
-        self.similarity_top_k = getattr(inner, "similarity_top_k", None)
-        self.found: list[tuple[str, tuple[str, ...]]] = []
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        nodes = self.inner.retrieve(query_bundle)
-        self.found.append((query_bundle.query_str, _ids(nodes)))
-        return nodes
-
-
-class SearchOnly(BaseQueryEngine):
-    """Searches and answers nothing, so that no time goes into answers that nobody reads."""
-
-    def __init__(self, retriever: BaseRetriever) -> None:
-        super().__init__(callback_manager=CallbackManager([]))
-        self._retriever = retriever
-
-    def _query(self, query_bundle: QueryBundle) -> Response:
-        return Response(None, self._retriever.retrieve(query_bundle))
-
-    async def _aquery(self, query_bundle: QueryBundle) -> Response:
-        return Response(None, await self._retriever.aretrieve(query_bundle))
-
-    def _get_prompt_modules(self) -> dict[str, Any]:
-        return {}
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EngineContext:
-    """What a factory makes an engine from."""
+    """What a factory makes an engine from.
+
+    Attributes:
+        retriever: searches the data set's corpus; the engine is to use it, it is what is observed.
+        llm: the model, if one is configured.
+        aliases: the data set's alias table.
+        settings: settings that the user gave for this package's engine.
+    """
 
     retriever: BaseRetriever
-    """Searches the data set's corpus; the engine is to use it, it is what is observed."""
     llm: LLM | None = None
-    """The model, if one is configured."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """The data set's alias table."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that the user gave for this package's engine."""
 
 
 Factory = Callable[[EngineContext], Any]
@@ -134,20 +90,19 @@ def plus(context: EngineContext) -> CondensePlusChatEngine:
 
 def as_typed(context: EngineContext) -> CondensePlusChatEngine:
     """Return an engine that searches the user's words."""
-    return plus(EngineContext(context.retriever, None, {}, {"enabled": False}))
+    return plus(EngineContext(context.retriever, settings={"enabled": False}))
 
 
 def stock(context: EngineContext) -> CondenseQuestionChatEngine:
-    """Return LlamaIndex's CondenseQuestionChatEngine."""
-    return CondenseQuestionChatEngine.from_defaults(SearchOnly(context.retriever), llm=_needed(context, "stock"))
+    """Return LlamaIndex's CondenseQuestionChatEngine; it searches, and writes no answers that nobody reads."""
+    if context.llm is None:
+        raise ConfigurationError("--engine stock needs a model: give --api-base and --model, or OPENAI_API_KEY.")
+    silent = RetrieverQueryEngine(context.retriever, NoText(llm=context.llm))
+    memory = ChatMemoryBuffer.from_defaults(llm=context.llm)
+    return CondenseQuestionChatEngine.from_defaults(silent, llm=context.llm, memory=memory)
 
 
-def stock_context(context: EngineContext) -> CondensePlusContextChatEngine:
-    """Return LlamaIndex's CondensePlusContextChatEngine, which answers too: count one call less."""
-    return CondensePlusContextChatEngine.from_defaults(context.retriever, llm=_needed(context, "stock-context"))
-
-
-ENGINES: dict[str, Factory] = {"plus": plus, "stock": stock, "stock-context": stock_context, "as-typed": as_typed}
+ENGINES: dict[str, Factory] = {"plus": plus, "stock": stock, "as-typed": as_typed}
 """The engines by name."""
 
 
@@ -159,16 +114,26 @@ def load_factory(name: str) -> Factory:
     """
     if name in ENGINES:
         return ENGINES[name]
-    module, _, attribute = name.partition(":")
-    if not attribute:
-        raise ConfigurationError(f"--engine: {name!r} is none of {', '.join(ENGINES)}, and no module:factory.")
     try:
-        factory = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"--engine: {name!r} cannot be imported: {error}") from None
-    if not callable(factory):
-        raise ConfigurationError(f"--engine: {name!r} is not callable; it is called with an EngineContext.")
-    return factory  # type: ignore[no-any-return]
+        return TypeAdapter(ImportString[Factory]).validate_python(name)
+    except ValidationError as error:
+        known, reason = ", ".join(ENGINES), error.errors()[0]["msg"]
+        raise ConfigurationError(f"--engine: {name!r} is none of {known}, and no module:factory: {reason}.") from None
+
+
+class RecordingRetriever(BaseRetriever):
+    """Passes queries on, and notes each with what it found."""
+
+    def __init__(self, inner: BaseRetriever) -> None:
+        super().__init__(callback_manager=CallbackManager([]))
+        self.inner = inner
+        self.similarity_top_k = getattr(inner, "similarity_top_k", None)
+        self.found: list[tuple[str, tuple[str, ...]]] = []
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        nodes = self.inner.retrieve(query_bundle)
+        self.found.append((query_bundle.query_str, _ids(nodes)))
+        return nodes
 
 
 class Observed:
@@ -206,17 +171,11 @@ class Observed:
             case_id=case.id,
             query=found[0][0] if found else case.question,
             rewrite_asked=bool(case.history),
-            reason=ALWAYS,
-            rewriter=ALWAYS,
+            reason="always",
+            rewriter="always",
             lists=found,
             nodes=_ids(response.source_nodes) or (found[-1][1] if found else ()),
         )
-
-
-def _needed(context: EngineContext, name: str) -> LLM:
-    if context.llm is None:
-        raise ConfigurationError(f"--engine {name} needs a model: give --api-base and --model, or OPENAI_API_KEY.")
-    return context.llm
 
 
 def _ids(nodes: Sequence[NodeWithScore]) -> tuple[str, ...]:

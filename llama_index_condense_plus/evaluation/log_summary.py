@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -22,29 +22,26 @@ def summarise(turns: Sequence[Turn]) -> dict[str, Any]:
     ``guards`` the turns in which a guard failed, ``missed`` the skipped turns whose background rewrite added something.
     """
     rows = [turn.row for turn in turns]
+    times = [_iso(row["time"]) for row in rows]
     shadows = [turn for turn in turns if turn.shadow]
-    times = sorted(row["time"] for row in rows)
+    cues = [cue for row in rows for cue in row["decision"]["cues"]]
+    entities = [(name, row) for row in rows for name in row["entities"]]
+    added = (name for name, row in entities if name in row["rewritten"] and name not in row["original"])
     return {
         "turns": len(turns),
         "conversations": len({row["conversation"] for row in rows}),
-        "from": _iso(times[0]) if times else None,
-        "to": _iso(times[-1]) if times else None,
+        "from": min(times, default=None),
+        "to": max(times, default=None),
         "status": _table(row["status"] for row in rows),
         "reason": _table(row["decision"]["reason"] for row in rows),
-        "rewriter": _table(row["rewriter"] for row in rows if row["decision"].get("rewrite")),
+        "rewriter": _table(row["rewriter"] for row in rows if row["status"] != "skipped"),
         "guards": _table(guard for turn in turns for guard in turn.failed_guards),
-        "references": _table(
-            (cue["text"].lower() for row in rows for cue in row["decision"]["cues"] if cue["name"] in REFERRING), MOST
-        ),
-        "entities": _table((name for turn in turns for name in _put_in(turn)), MOST),
-        "warnings": _table((str(warning) for row in rows for warning in row["warnings"]), MOST),
+        "references": _table((cue["text"].lower() for cue in cues if cue["name"] in REFERRING), MOST),
+        "entities": _table(added, MOST),
+        "warnings": _table((warning for row in rows for warning in row["warnings"]), MOST),
         "cache_hits": sum(row["cache_hit"] for row in rows),
         "shadow": {"turns": len(shadows), "missed": sum(bool(turn.need) for turn in shadows)},
-        "feedback": {
-            "good": sum(turn.good is True for turn in turns),
-            "bad": sum(turn.good is False for turn in turns),
-        },
-        "rewrite_s": _quantiles([row["timings"]["rewrite"] for row in rows if row["attempts"]]),
+        "feedback": {name: sum(turn.good is good for turn in turns) for name, good in (("good", True), ("bad", False))},
     }
 
 
@@ -56,10 +53,8 @@ def as_lines(summary: dict[str, Any]) -> list[str]:
     if summary["cache_hits"]:
         lines[0] += f", {_counted(summary['cache_hits'], 'rewrite')} from the cache"
     for name, value in summary.items():
-        if not isinstance(value, dict) or not any(value.values()):
-            continue
-        lines += ["", name]
-        lines += [f"{count:>8}  {key}" for key, count in value.items()]
+        if isinstance(value, dict) and any(value.values()):
+            lines += ["", name, *(f"{count:>8}  {key}" for key, count in value.items())]
     return lines
 
 
@@ -67,21 +62,8 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _put_in(turn: Turn) -> list[str]:
-    """Return the known names that the rewrite holds and the question does not."""
-    before, after = turn.row["original"], turn.row["rewritten"]
-    return [name for name in turn.row["entities"] if name and name in after and name not in before]
-
-
-def _table(values: Any, most: int | None = None) -> dict[str, int]:
+def _table(values: Iterable[str], most: int | None = None) -> dict[str, int]:
     return {value: count for value, count in Counter(values).most_common(most) if value}
-
-
-def _quantiles(values: list[float]) -> dict[str, float]:
-    ordered = sorted(values)
-    if not ordered:
-        return {}
-    return {name: round(ordered[int(share * (len(ordered) - 1))], 3) for name, share in (("p50", 0.5), ("p95", 0.95))}
 
 
 def _iso(seconds: float) -> str:

@@ -1,13 +1,18 @@
-"""The rewrite log read back: rows of all its files, filtered, and turned into cases and training rows."""
+"""The rewrite log read back: its turns, and what they are as cases and training rows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from llama_index_condense_plus.evaluation.reading import DataFileError, OnError, read_json_lines
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from llama_index_condense_plus.evaluation.cases import Case, Message
+from llama_index_condense_plus.evaluation.reading import DataFileError, OnError, checked, raise_it, read_json_lines
+from llama_index_condense_plus.training import LabelledTurn, Said
 
 Row = Mapping[str, Any]
 """One line of the log."""
@@ -15,16 +20,64 @@ KINDS = ("turn", "shadow", "feedback")
 """What a line can be: a turn, the rewrite in the background of a turn that was skipped, a thumb."""
 
 
-@dataclass(frozen=True, slots=True)
+class _Cue(TypedDict):
+    name: str
+    text: str
+
+
+class _Decision(TypedDict):
+    reason: str
+    language: str
+    cues: list[_Cue]
+
+
+class _Verdict(TypedDict):
+    guard: str
+    passed: bool
+
+
+class _Attempt(TypedDict):
+    accepted: bool
+    verdicts: list[_Verdict]
+
+
+class _Feedback(TypedDict):
+    time: float
+    turn_id: str
+    good: bool
+
+
+class _TurnRow(TypedDict):
+    time: float
+    turn_id: str
+    conversation: str
+    content: str
+    original: str
+    rewritten: str
+    status: str
+    rewriter: str
+    cache_hit: bool
+    decision: _Decision
+    window: list[Said]
+    entities: list[str]
+    attempts: list[_Attempt]
+    timings: dict[str, float]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
 class Turn:
-    """A logged turn with what came to be known about it later."""
+    """A logged turn with what came to be known about it later.
+
+    Attributes:
+        row: the turn's own line.
+        shadow: the rewrite in the background, if the turn was skipped and ``log.shadow_rate`` chose it.
+        good: the last thumb; None if there is none.
+    """
 
     row: Row
-    """The turn's own line."""
     shadow: Row | None = None
-    """The rewrite in the background, if the turn was skipped and ``log.shadow_rate`` chose it."""
     good: bool | None = None
-    """The last thumb; None if there is none."""
 
     @property
     def need(self) -> bool | None:
@@ -49,72 +102,33 @@ class Turn:
         failed = [v["guard"] for attempt in attempts for v in attempt["verdicts"] if not v["passed"]]
         return tuple(dict.fromkeys(failed))
 
-    @property
-    def readable(self) -> bool:
-        """True if the row holds words; with ``log.content`` hashed or none it does not."""
-        return bool(self.row["content"] == "full")
-
-
-@dataclass(frozen=True, slots=True)
-class TurnFilter:
-    """Which turns are wanted; an empty condition wants all."""
-
-    statuses: Collection[str] = ()
-    """``RewriteStatus`` values."""
-    reasons: Collection[str] = ()
-    """``TriggerReason`` values."""
-    guards: Collection[str] = ()
-    """Guards that failed; ``own`` includes ``own.numbers``."""
-    since: float | None = None
-    """Earliest time, in seconds since 1970."""
-    until: float | None = None
-    """Time before which the turn was, in seconds since 1970."""
-
-    def wants(self, turn: Turn) -> bool:
-        """Return True if a turn meets every condition."""
-        row = turn.row
-        return (
-            (not self.statuses or row["status"] in self.statuses)
-            and (not self.reasons or row["decision"]["reason"] in self.reasons)
-            and (not self.guards or any(self._named(guard) for guard in turn.failed_guards))
-            and (self.since is None or row["time"] >= self.since)
-            and (self.until is None or row["time"] < self.until)
-        )
-
-    def _named(self, guard: str) -> bool:
-        return any(guard == name or guard.startswith(f"{name}.") for name in self.guards)
-
 
 def files_of(path: Path) -> list[Path]:
     """Return a log's files, oldest first: the rotated ones (``log.jsonl.2``, ``log.jsonl.1``), then the log."""
-    rotated = []
-    for file in path.parent.glob(f"{path.name}.*"):
-        number = file.name[len(path.name) + 1 :].removesuffix(".gz")
-        if number.isdecimal():
-            rotated.append((-int(number), file))
-    newest = [path] if path.exists() or not rotated else []
-    return [file for _, file in sorted(rotated)] + newest
+    suffixes = (file.name.removeprefix(f"{path.name}.") for file in path.parent.glob("*"))
+    numbers = sorted((int(suffix) for suffix in suffixes if suffix.isdecimal()), reverse=True)
+    rotated = [path.with_name(f"{path.name}.{number}") for number in numbers]
+    rotated = [file for file in rotated if file.exists()]
+    return [*rotated, path] if path.exists() or not rotated else rotated
 
 
-def read_turns(paths: Iterable[Path], on_error: OnError | None = None) -> list[Turn]:
+def read_turns(paths: Iterable[Path], on_error: OnError = raise_it) -> list[Turn]:
     """Return every turn of some logs, in the order in which they were written.
 
     Args:
         paths: logs; their rotated files are read too.
-        on_error: is told of each bad line, with file, line and reason; none: the first one is raised.
+        on_error: is told of each bad line, with file, line and reason.
 
     Raises:
-        DataFileError: a file cannot be read, or a line is bad and nobody is told of it.
+        DataFileError: a file cannot be read, or a line is bad.
     """
     turns: dict[str, Turn] = {}
     later: list[Row] = []
-    for path in paths:
-        for file in files_of(path):
-            for row in _rows(file, on_error):
-                if row["kind"] == "turn":
-                    turns[row["turn_id"]] = Turn(row)
-                else:
-                    later.append(row)
+    for row in (row for path in paths for file in files_of(path) for row in _rows(file, on_error)):
+        if row["kind"] == "turn":
+            turns[row["turn_id"]] = Turn(row)
+        else:
+            later.append(row)
     for row in later:  # of several processes, one may write a thumb before another has written the turn
         if turn := turns.get(row["turn_id"]):
             shadow, good = (row, turn.good) if row["kind"] == "shadow" else (turn.shadow, row["good"])
@@ -122,89 +136,38 @@ def read_turns(paths: Iterable[Path], on_error: OnError | None = None) -> list[T
     return list(turns.values())
 
 
-def as_case(turn: Turn) -> dict[str, Any] | None:
-    """Return a turn as an evaluation case, in the form that ``evaluation.cases`` reads; None without words or label.
+def as_case(turn: Turn) -> Case | None:
+    """Return a turn as an evaluation case; None without words, conversation or label.
 
     The rewrite is the accepted one until somebody corrects it, and no gold is known: read the cases before they count.
     """
-    if not turn.readable or turn.need is None or not turn.row["window"]:
+    row = turn.row
+    history = tuple(Message(m["role"], m["content"]) for m in row["window"] if m["content"].strip())
+    if row["content"] != "full" or turn.need is None or not history:
         return None
-    judged = turn.shadow or turn.row
-    return {
-        "id": turn.row["turn_id"],
-        "lang": turn.row["decision"]["language"],
-        "category": turn.row["decision"]["reason"],
-        "history": _history(turn.row),
-        "question": turn.row["original"],
-        "accepted_rewrites": [judged["rewritten"] if turn.need else turn.row["original"]],
-        "needs_rewrite": turn.need,
-    }
+    accepted = ((turn.shadow or row)["rewritten"] if turn.need else row["original"],)
+    lang, reason = row["decision"]["language"], row["decision"]["reason"]
+    return Case(row["original"], history, row["turn_id"], lang, reason, accepted, needs_rewrite=turn.need)
 
 
-def as_training_row(turn: Turn) -> dict[str, Any] | None:
-    """Return a turn as a row for ``train_trigger``; None without words, conversation or label."""
-    if not turn.readable or turn.need is None or not turn.row["window"]:
+def as_training_row(turn: Turn) -> LabelledTurn | None:
+    """Return a turn as a row for ``train_gate``; None without words, conversation or label."""
+    case = as_case(turn)
+    if case is None or case.needs_rewrite is None:
         return None
-    return {
-        "message": turn.row["original"],
-        "history": _history(turn.row),
-        "need": turn.need,
-        "conversation": turn.row["conversation"],
-    }
+    said = tuple(Said(role=message.role, content=message.content) for message in case.history)
+    return LabelledTurn(case.question, said, case.needs_rewrite, turn.row["conversation"])
 
 
-def _history(row: Row) -> list[dict[str, str]]:
-    return [message for message in row["window"] if message["content"].strip()]
-
-
-def _rows(file: Path, on_error: OnError | None) -> Iterator[Row]:
+def _rows(file: Path, on_error: OnError) -> Iterator[Row]:
+    turn: TypeAdapter[Any] = TypeAdapter(_TurnRow)
+    kinds = {"turn": turn, "shadow": turn, "feedback": TypeAdapter(_Feedback)}
     for number, row in read_json_lines(file, on_error):
-        if problem := _problem(row):
-            error = DataFileError(file, number, problem)
-            if on_error is None:
-                raise error
+        try:
+            if row.get("kind") not in kinds:
+                raise DataFileError(file, number, f"field kind: one of {', '.join(KINDS)} is expected")
+            known = checked(kinds[row["kind"]], file, number, row)
+        except DataFileError as error:
             on_error(error)
         else:
-            yield row
-
-
-_FEEDBACK_FIELDS: Mapping[str, type] = {"turn_id": str, "good": bool}
-_TURN_FIELDS: Mapping[str, type] = {
-    "turn_id": str,
-    "conversation": str,
-    "content": str,
-    "original": str,
-    "rewritten": str,
-    "status": str,
-    "rewriter": str,
-    "cache_hit": bool,
-    "decision": dict,
-    "window": list,
-    "entities": list,
-    "attempts": list,
-    "timings": dict,
-    "warnings": list,
-}
-
-
-def _problem(row: Row) -> str:
-    """Return why a line is none of the log's, or an empty text."""
-    if row.get("kind") not in KINDS:
-        return f"field kind: one of {', '.join(KINDS)} is expected; is this a rewrite log?"
-    fields = _FEEDBACK_FIELDS if row["kind"] == "feedback" else _TURN_FIELDS
-    for name, kind in fields.items():
-        if not isinstance(row.get(name), kind):
-            return f"field {name}: {kind.__name__} is expected"
-    if not isinstance(row.get("time"), (int, float)):
-        return "field time: a number is expected"
-    if row["kind"] == "feedback":
-        return ""
-    try:
-        _ = [row["decision"][name] for name in ("reason", "language", "cues")]
-        _ = [cue["name"] + cue["text"] for cue in row["decision"]["cues"]]
-        _ = [message["role"] + message["content"] for message in row["window"]]
-        _ = [attempt["accepted"] for attempt in row["attempts"]]
-        _ = [v["guard"] + str(v["passed"]) for attempt in row["attempts"] for v in attempt["verdicts"]]
-    except (KeyError, TypeError) as error:
-        return f"a part of decision, window or attempts is missing or of a wrong type: {error}"
-    return ""
+            yield {**row, **known}

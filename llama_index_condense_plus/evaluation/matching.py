@@ -1,18 +1,14 @@
-"""Comparing a query with what a case asks for: terms that must occur, accepted rewrites, restored words."""
+"""Comparing a query with what a case asks for: terms that must occur, accepted rewrites, references left."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
 from functools import lru_cache
 
 from llama_index_condense_plus.evaluation.cases import Case
 from llama_index_condense_plus.languages import pack_of
 from llama_index_condense_plus.languages.text import fold
 
-ALTERNATIVES = "|"
-"""Separates the alternatives of one must-term: any of them will do."""
 DANGLING = frozenset({"person", "thing", "plural", "previous"})
 """Kinds of references that a search query must not hold."""
 _BESIDE_LETTER = re.compile(r"\s*([^\W\d_a-zA-Z\u00c0-\u024f])\s*")
@@ -31,7 +27,7 @@ def holds(query: str, term: str) -> bool:
     beginning of a word: ``approv`` finds "approval", ``car`` does not find "scar".
     """
     text = _flat(query)
-    return any(_pattern(alternative).search(text) is not None for alternative in term.split(ALTERNATIVES))
+    return any(_pattern(alternative).search(text) is not None for alternative in term.split("|"))
 
 
 def is_labelled(case: Case) -> bool:
@@ -51,26 +47,6 @@ def is_correct(case: Case, query: str) -> bool:
 def is_dangling(query: str) -> bool:
     """Return True if a query still refers to something that only the conversation says."""
     return any(reference.kind in DANGLING for reference in pack_of(query).references(query))
-
-
-def restoration_f1(question: str, query: str, accepted: Sequence[str]) -> float:
-    """Return F1 of the words that a query adds to the question, best over the accepted rewrites.
-
-    This is the restored unigrams of Pan et al. 2019; 1 if neither adds anything.
-    """
-    known = set(_words(question))
-    added = Counter(word for word in _words(query) if word not in known)
-    wanted = [Counter(word for word in _words(text) if word not in known) for text in accepted]
-    return max((_f1(added, words) for words in wanted), default=0.0)
-
-
-def _f1(found: Counter[str], wanted: Counter[str]) -> float:
-    total = found.total() + wanted.total()
-    return 2 * (found & wanted).total() / total if total else 1.0
-
-
-def _words(text: str) -> list[str]:
-    return [fold(token.text) for token in pack_of(text).tokenize(text) if token.kind != "mark"]
 
 
 @lru_cache(maxsize=8192)

@@ -5,16 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Annotated, Any, BinaryIO, TypeVar
+
+from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from llama_index_condense_plus.errors import CondensePlusError
 
 MAX_LINE_BYTES = 4_000_000
 """A longer line is refused before it is read whole; the longest conversations of the public sets have 0.2 MB."""
-MAX_FILE_BYTES = 1_000_000_000
-"""A JSON document, which has to be read whole, is refused beyond this size."""
+STRICT = ConfigDict(extra="forbid")
+"""Configuration of what is read from files: unknown fields are refused."""
+Text = Annotated[str, StringConstraints(pattern=r"\S")]
+"""A text that is not blank."""
+T = TypeVar("T")
 
 
 class DataFileError(CondensePlusError, ValueError):
@@ -25,172 +31,109 @@ class DataFileError(CondensePlusError, ValueError):
         super().__init__(f"{path}{'' if line is None else f', line {line}'}: {reason}")
 
 
-OnError = Callable[["DataFileError"], None]
+OnError = Callable[[DataFileError], None]
 """Is told of a bad line, which is then passed over."""
 
 
-def read_lines(path: Path, on_error: OnError | None = None) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line that is not blank; a byte order mark is passed over.
+def raise_it(error: DataFileError) -> None:
+    """Raise the error: what is done with a bad line unless somebody wants to be told of it."""
+    raise error
 
-    Args:
-        path: a UTF-8 file, gzip-compressed if its name ends in ``.gz``.
-        on_error: is told of bad lines; none: the first one is raised.
+
+def checked(kind: TypeAdapter[T], path: Path, line: int | None, values: Any) -> T:
+    """Return an object of a file as a value of a type.
 
     Raises:
-        DataFileError: the file cannot be read, a line is not UTF-8, or longer than ``MAX_LINE_BYTES``.
+        DataFileError: a field is missing, unknown or of a wrong type; the message names it.
     """
     try:
-        with _open(path) as handle:
-            number = 0
-            while raw := handle.readline(MAX_LINE_BYTES + 1):
-                number += 1
-                try:
-                    if len(raw) > MAX_LINE_BYTES:
-                        raise DataFileError(path, number, f"the line is longer than {MAX_LINE_BYTES} bytes")
-                    text = _decoded(path, number, raw).strip()
-                except DataFileError as error:
-                    _refuse(error, on_error)
-                    while raw and not raw.endswith(b"\n"):
-                        raw = handle.readline(MAX_LINE_BYTES)
-                    continue
-                if text:
-                    yield number, text
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataFileError(path, None, f"cannot be read: {error}") from None
+        return kind.validate_python(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        unknown = first["type"] in {"extra_forbidden", "unexpected_keyword_argument"}
+        name = ".".join(map(str, first["loc"]))
+        raise DataFileError(path, line, f"field {name}: {'unknown field' if unknown else first['msg']}") from None
 
 
-def read_json_lines(path: Path, on_error: OnError | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and object of each line of a JSON Lines file.
-
-    Args:
-        path: the file.
-        on_error: is told of bad lines; none: the first one is raised.
+def read_text(path: Path) -> str:
+    """Return the text of a UTF-8 file; a byte order mark is left out.
 
     Raises:
-        DataFileError: a line is no JSON object, or the file holds none.
+        DataFileError: the file cannot be read, is empty or not UTF-8.
     """
-    found = False
-    for number, text in read_lines(path, on_error):
-        found = True
-        try:
-            value = _parsed(path, number, text)
-            if not isinstance(value, dict):
-                raise DataFileError(path, number, f"an object is expected, not {_name(value)}")
-        except DataFileError as error:
-            _refuse(error, on_error)
-            continue
-        yield number, value
-    if not found:
+    with _opened(path) as file:
+        raw = file.read()
+    if not raw.strip():
         raise DataFileError(path, None, "the file is empty")
+    return _decoded(path, 1, raw)
 
 
 def read_json(path: Path) -> Any:
     """Return the one JSON document that a file holds.
 
     Raises:
-        DataFileError: the file is missing, empty, too long, not UTF-8 or not JSON.
+        DataFileError: the file cannot be read, is empty, not UTF-8 or not JSON.
     """
+    return _parsed(path, None, read_text(path))
+
+
+def read_json_lines(path: Path, on_error: OnError = raise_it) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and object of each line that is not blank; a byte order mark is left out.
+
+    Args:
+        path: a UTF-8 file of JSON Lines, gzip-compressed if its name ends in ``.gz``.
+        on_error: is told of each bad line: not UTF-8, no JSON object, or longer than ``MAX_LINE_BYTES``.
+
+    Raises:
+        DataFileError: the file cannot be read, or holds nothing.
+    """
+    is_empty = True
+    with _opened(path) as file:
+        for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES + 1), b""), 1):
+            if not raw.strip():
+                continue
+            is_empty = False
+            try:
+                value = _object(path, number, raw)
+            except DataFileError as error:
+                while raw and not raw.endswith(b"\n"):
+                    raw = file.readline(MAX_LINE_BYTES)  # noqa: PLW2901 - the rest of a line that is too long
+                on_error(error)
+            else:
+                yield number, value
+    if is_empty:
+        raise DataFileError(path, None, "the file is empty")
+
+
+def _object(path: Path, line: int, raw: bytes) -> dict[str, Any]:
+    if len(raw) > MAX_LINE_BYTES:
+        raise DataFileError(path, line, f"the line is longer than {MAX_LINE_BYTES} bytes")
+    value = _parsed(path, line, _decoded(path, line, raw))
+    if not isinstance(value, dict):
+        raise DataFileError(path, line, "a JSON object is expected")
+    return value
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
-        with _open(path) as handle:
-            raw = handle.read(MAX_FILE_BYTES + 1)
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield file  # type: ignore[misc]
     except (OSError, EOFError, zlib.error) as error:
         raise DataFileError(path, None, f"cannot be read: {error}") from None
-    if len(raw) > MAX_FILE_BYTES:
-        raise DataFileError(path, None, f"the file is longer than {MAX_FILE_BYTES} bytes")
-    lines = raw.splitlines()
-    for number, line in enumerate(lines, 1):
-        _decoded(path, number, line)
-    text = raw.decode("utf-8-sig")
-    if not text.strip():
-        raise DataFileError(path, None, "the file is empty")
-    return _parsed(path, None, text)
 
 
-class Fields:
-    """Typed access to an object read from a file; each refusal names the field."""
-
-    def __init__(self, path: Path, line: int | None, values: Mapping[str, Any], place: str = "") -> None:
-        self._path, self._line, self._values, self._place = path, line, values, place
-
-    def error(self, reason: str) -> DataFileError:
-        """Return an error at this place."""
-        return DataFileError(self._path, self._line, reason)
-
-    def text(self, name: str, default: str | None = None) -> str:
-        """Return a text that is not blank."""
-        value = self._values.get(name, default)
-        if not isinstance(value, str):
-            raise self.error(f"field {self._place}{name}: a text is expected, not {_name(value)}")
-        if not value.strip() and value != default:
-            raise self.error(f"field {self._place}{name}: the text is blank")
-        return value
-
-    def truth(self, name: str) -> bool | None:
-        """Return true or false, None if the field is missing."""
-        value = self._values.get(name)
-        if name not in self._values:
-            return None
-        if not isinstance(value, bool):
-            raise self.error(f"field {self._place}{name}: true or false is expected, not {_name(value)}")
-        return value
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts, empty if the field is missing."""
-        value = self._values.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
-            raise self.error(f"field {self._place}{name}: a list of texts is expected")
-        return tuple(value)
-
-    def table(self, name: str) -> dict[str, str]:
-        """Return a text → text object, empty if the field is missing."""
-        value = self._values.get(name, {})
-        if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
-            raise self.error(f"field {self._place}{name}: an object of texts is expected")
-        return value
-
-    def objects(self, name: str) -> list[Fields]:
-        """Return a list of objects, empty if the field is missing."""
-        value = self._values.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            raise self.error(f"field {self._place}{name}: a list of objects is expected, not {_name(value)}")
-        return [Fields(self._path, self._line, item, f"{self._place}{name}[{i}].") for i, item in enumerate(value)]
-
-    def refuse_unknown(self, known: Sequence[str]) -> None:
-        """Raise if there is a field of another name."""
-        if unknown := sorted(set(self._values) - set(known)):
-            raise self.error(f"unknown field {self._place}{unknown[0]}; known are {', '.join(known)}")
-
-
-def _refuse(error: DataFileError, on_error: OnError | None) -> None:
-    if on_error is None:
-        raise error
-    on_error(error)
-
-
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
-
-
-def _decoded(path: Path, number: int, raw: bytes) -> str:
+def _decoded(path: Path, line: int, raw: bytes) -> str:
     try:
-        return raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        return raw.decode("utf-8-sig" if line == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        reason = f"not UTF-8 at byte {error.start + 1} (0x{raw[error.start]:02x}); save the file as UTF-8"
-        raise DataFileError(path, number, reason) from None
+        line += raw.count(b"\n", 0, error.start)
+        raise DataFileError(path, line, f"not UTF-8 at byte {error.start + 1}; save the file as UTF-8") from None
 
 
-def _parsed(path: Path, number: int | None, text: str) -> Any:
+def _parsed(path: Path, line: int | None, text: str) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        line = number if number is not None else error.lineno
-        raise DataFileError(path, line, f"not JSON at column {error.colno}: {error.msg}") from None
-    except RecursionError:
-        raise DataFileError(path, number, "not JSON: nested too deeply") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise DataFileError(path, number, f"not JSON: {error}") from None
-
-
-def _name(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
-    return names.get(type(value), "a number")
+    except (RecursionError, ValueError) as error:  # a ValueError too for a number of thousands of digits
+        nested = isinstance(error, RecursionError)
+        raise DataFileError(path, line, f"not JSON: {'nested too deeply' if nested else error}") from None

@@ -2,61 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 from llama_index_condense_plus._version import __version__
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.evaluation.cases import Case, Dataset
+from llama_index_condense_plus.evaluation.cases import Dataset
 from llama_index_condense_plus.evaluation.differences import word_diff
 from llama_index_condense_plus.evaluation.scoring import Scores, Stage, rank
 from llama_index_condense_plus.evaluation.statistics import estimate
 from llama_index_condense_plus.observability.clean import printable
 
+DATA = files(__package__) / "data"
 MAX_CASES = 200
 """Cases shown on the page, the most telling first; the JSON report has them all."""
-
-
-class Figure(NamedTuple):
-    """How a figure is shown."""
-
-    name: str
-    """Plain name."""
-    meaning: str
-    """What it counts."""
-    lower: bool = False
-    """True if less is better."""
-    unit: str = "%"
-    """``%`` for shares, else the unit of the number."""
-    headline: bool = False
-    """True for the cards on top."""
-
-
-FIGURES = {
-    "rewrite_accuracy": Figure("Right searches", "the query says all it must and nothing it must not", headline=True),
-    "accuracy_where_needed": Figure("Right where a rewrite is needed", "the same, follow-ups only"),
-    "accuracy_where_not_needed": Figure("Right where none is needed", "the same, complete questions only"),
-    "restoration_f1": Figure("Missing words restored", "F1 of the added words against accepted rewrites", unit=""),
-    "dangling_rate": Figure(
-        "Dangling references", "queries that still say it, that or they", lower=True, headline=True
-    ),
-    "gate_recall": Figure("Follow-ups rewritten", "messages that need a rewrite and get one", headline=True),
-    "gate_skip": Figure(
-        "Complete questions left alone", "messages that need no rewrite and cost no call", headline=True
-    ),
-    "hit@1": Figure("Right passage first", "a right passage is the best result", headline=True),
-    "hit@k": Figure("Right passage in the top k", "a right passage is among the first k", headline=True),
-    "recall@k": Figure("Recall at k", "share of the right passages among the first k"),
-    "mrr@k": Figure("Mean reciprocal rank", "1 / rank of the first right passage", unit=""),
-    "ndcg@k": Figure("nDCG at k", "normalised discounted cumulative gain", unit=""),
-    "failed_rate": Figure("Failed turns", "the engine raised an error", lower=True),
-    "llm_calls": Figure("Model calls per turn", "calls of the language model for the search", True, "", headline=True),
-    "latency_p50_s": Figure("Median time", "seconds to search one turn, without the answer", lower=True, unit="s"),
-    "latency_p95_s": Figure("95th percentile of time", "seconds to search one turn", lower=True, unit="s"),
-}
-"""Every figure in the order in which a reader wants them; ``k`` stands for the depth."""
+OUTCOMES = ("same", "all wrong", "engines differ", "failed")
+"""What can become of a case with all engines; the later, the sooner it deserves a look."""
 
 
 def make_report(dataset: Dataset, runs: Sequence[Scores], *, k: int) -> dict[str, Any]:
@@ -67,14 +32,6 @@ def make_report(dataset: Dataset, runs: Sequence[Scores], *, k: int) -> dict[str
         runs: the engines' scores.
         k: depth of the retrieval figures.
     """
-    shown = []
-    for name, figure in FIGURES.items():
-        key = name.replace("@k", f"@{k}")
-        values = [_value(run, key) for run in runs]
-        if any(value is not None for value in values):
-            words = {part: getattr(figure, part).replace(" k", f" {k}") for part in ("name", "meaning")}
-            row = {**figure._asdict(), **words, "key": key, "values": values}
-            shown.append(row | {"differences": [_difference(runs[0], run, key) for run in runs[1:]]})
     cases = [_case(dataset, index, runs, k) for index in range(len(dataset.cases))]
     return {
         "version": __version__,
@@ -87,23 +44,31 @@ def make_report(dataset: Dataset, runs: Sequence[Scores], *, k: int) -> dict[str
         },
         "k": k,
         "engines": [run.engine for run in runs],
-        "figures": shown,
-        "stages": {run.engine: run.counts() for run in runs},
+        "figures": list(_figures(runs, k)),
+        "stages": {run.engine: Counter(stage.value for stage in run.stages.values()) for run in runs},
         "cases": sorted(cases, key=lambda case: -case["priority"]),
     }
 
 
-def _value(run: Scores, key: str) -> dict[str, float] | None:
-    if key in run.run:
-        return {"mean": run.run[key]}
-    return asdict(estimate(list(run.values[key].values()))) if run.values.get(key) else None
+def _figures(runs: Sequence[Scores], k: int) -> Iterator[dict[str, Any]]:
+    """Yield each measured figure of every engine, and the first engine's difference to the others."""
+    for figure in json.loads((DATA / "figures.json").read_text(encoding="utf-8")):
+        key = figure["key"].replace("@k", f"@{k}")
+        measured = [run.values.get(key, {}) for run in runs]
+        values = [
+            {"mean": run.run[key]} if key in run.run else _mean(found.values())
+            for run, found in zip(runs, measured, strict=True)
+        ]
+        if any(values):
+            words = {part: figure[part].replace(" k", f" {k}") for part in ("name", "meaning")}
+            first, *others = measured
+            differences = [_mean(first[case] - other[case] for case in first if case in other) for other in others]
+            yield {**figure, **words, "key": key, "values": values, "differences": differences}
 
 
-def _difference(first: Scores, other: Scores, key: str) -> dict[str, float] | None:
-    """Return the first engine's figure less another's, on the cases that both have."""
-    one, two = first.values.get(key, {}), other.values.get(key, {})
-    shared = [one[case] - two[case] for case in one if case in two]
-    return asdict(estimate(shared)) if shared else None
+def _mean(values: Iterable[float]) -> dict[str, float] | None:
+    known = list(values)
+    return estimate(known)._asdict() if known else None
 
 
 def _case(dataset: Dataset, index: int, runs: Sequence[Scores], k: int) -> dict[str, Any]:
@@ -111,21 +76,20 @@ def _case(dataset: Dataset, index: int, runs: Sequence[Scores], k: int) -> dict[
     texts = {passage.id: passage.title or passage.text for passage in dataset.passages}
     rows = []
     for run in runs:
-        outcome = run.outcomes[index]
+        outcome, stage = run.outcomes[index], run.stages[case.id]
         rows.append(
             {
                 "engine": run.engine,
-                "query": outcome.query,
-                "stage": run.stages[case.id].value,
-                "right": run.stages[case.id] is Stage.RIGHT,
-                "rank": rank(outcome, case, k),
+                **{name: getattr(outcome, name) for name in ("query", "rewriter", "trust", "error")},
                 "why": outcome.reason,
-                "rewriter": outcome.rewriter,
-                "trust": outcome.trust,
+                "stage": stage.value,
+                "right": stage is Stage.RIGHT,
+                "rank": rank(outcome, case, k),
                 "found": [texts.get(name, name) for name in outcome.nodes[:k]],
-                "error": outcome.error,
             }
         )
+    outcome_of_all = _outcome(rows)
+    differing_queries = len({row["query"] for row in rows}) > 1
     return {
         "id": case.id,
         "category": case.category,
@@ -134,8 +98,8 @@ def _case(dataset: Dataset, index: int, runs: Sequence[Scores], k: int) -> dict[
         "accepted": list(case.accepted_rewrites[:1]),
         "gold": [texts.get(name, name) for name in case.gold],
         "engines": rows,
-        "priority": _priority(case, rows),
-        "outcome": _outcome(rows),
+        "outcome": outcome_of_all,
+        "priority": 4 * OUTCOMES.index(outcome_of_all) + 2 * differing_queries + bool(case.gold),
     }
 
 
@@ -145,13 +109,6 @@ def _outcome(rows: Sequence[Mapping[str, Any]]) -> str:
     if len({(row["right"], row["rank"] or 0) for row in rows}) > 1:
         return "engines differ"
     return "same" if rows[0]["right"] else "all wrong"
-
-
-def _priority(case: Case, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Return how soon a case deserves a look: failures, then losses of any engine, then differing queries."""
-    order = ("same", "all wrong", "engines differ", "failed")
-    different = len({row["query"] for row in rows}) > 1
-    return 4 * order.index(_outcome(rows)) + 2 * different + bool(case.gold)
 
 
 def as_html(report: Mapping[str, Any]) -> str:
@@ -164,12 +121,11 @@ def as_html(report: Mapping[str, Any]) -> str:
         from jinja2 import Environment  # noqa: PLC0415, an extra
     except ImportError:
         raise ConfigurationError("jinja2 is missing: pip install 'llama-index-condense-plus[eval]'") from None
-    text = (files("llama_index_condense_plus.evaluation") / "data" / "report.html.jinja").read_text("utf-8")
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": _number, "printable": printable}
     environment.globals |= {"diff": word_diff}
-    shown = report["cases"][:MAX_CASES]
-    return environment.from_string(text).render(report=report, shown=shown, stages=_stages(report))
+    template = environment.from_string((DATA / "report.html.jinja").read_text(encoding="utf-8"))
+    return template.render(report=report, shown=report["cases"][:MAX_CASES], stages=_stages(report))
 
 
 def as_text(report: Mapping[str, Any]) -> str:
@@ -204,16 +160,13 @@ def _number(value: float | None, unit: str) -> str:
     return f"{value:.3f} {unit}".rstrip()
 
 
-def missed_thresholds(scores: Scores, thresholds: Mapping[str, float]) -> list[str]:
-    """Return one line for each figure that misses its threshold, or was not measured."""
-    lines = []
+def missed_thresholds(report: Mapping[str, Any], thresholds: Mapping[str, float]) -> Iterator[str]:
+    """Yield one line for each figure of the first engine that misses its threshold, or was not measured."""
+    known = {figure["key"]: figure for figure in report["figures"] if figure["values"][0]}
     for name, limit in thresholds.items():
-        try:
-            value = scores.figure(name)
-        except KeyError:
-            lines.append(f"{name} was not measured; measured are {', '.join(sorted({*scores.values, *scores.run}))}")
+        if name not in known:
+            yield f"{name} was not measured; measured are {', '.join(sorted(known))}"
             continue
-        lower = name in FIGURES and FIGURES[name].lower
+        value, lower = known[name]["values"][0]["mean"], known[name]["lower"]
         if value > limit if lower else value < limit:
-            lines.append(f"{name} is {value:.3f}, {'at most' if lower else 'at least'} {limit:g} is wanted")
-    return lines
+            yield f"{name} is {value:.3f}, {'at most' if lower else 'at least'} {limit:g} is wanted"

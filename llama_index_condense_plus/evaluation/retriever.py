@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -39,19 +38,16 @@ class LexicalRetriever(BaseRetriever):
             for term, n in count.items():
                 weight = n * (K1 + 1) / (n + K1 * (1 - B + B * length / mean))
                 self._postings[term].append((number, weight))
-        self._ranked = lru_cache(maxsize=65_536)(self._rank)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [NodeWithScore(node=self._nodes[i], score=score) for i, score in self._ranked(query_bundle.query_str)]
-
-    def _rank(self, query: str) -> tuple[tuple[int, float], ...]:
         scores: dict[int, float] = defaultdict(float)
-        for term in dict.fromkeys(terms(query)):
+        for term in dict.fromkeys(terms(query_bundle.query_str)):
             found = self._postings.get(term, ())
             idf = math.log(1 + (len(self._nodes) - len(found) + 0.5) / (len(found) + 0.5))
             for number, weight in found:
                 scores[number] += idf * weight
-        return tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: self.similarity_top_k])
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[: self.similarity_top_k]
+        return [NodeWithScore(node=self._nodes[number], score=score) for number, score in best]
 
 
 def terms(text: str) -> list[str]:

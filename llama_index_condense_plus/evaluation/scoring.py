@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from statistics import fmean, quantiles
+
+import numpy as np
 
 from llama_index_condense_plus.evaluation.cases import Case, Dataset
 from llama_index_condense_plus.evaluation.engines import Outcome
-from llama_index_condense_plus.evaluation.matching import is_correct, is_dangling, is_labelled, restoration_f1
-from llama_index_condense_plus.evaluation.statistics import Estimate, estimate
+from llama_index_condense_plus.evaluation.matching import is_correct, is_dangling, is_labelled
 from llama_index_condense_plus.types import TriggerReason
 
 
@@ -27,37 +27,22 @@ class Stage(str, Enum):
     LOST = "passage found, then lost in fusion or reranking"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scores:
-    """Everything measured on one engine; what was not measured is not there."""
+    """Everything measured on one engine; what was not measured is not there.
+
+    Attributes:
+        outcomes: what it did, in the data set's order.
+        values: figure → case → value.
+        stages: case → the first stage that went wrong.
+        run: figures of the run as a whole: seconds.
+    """
 
     engine: str
-    """Its name."""
     outcomes: tuple[Outcome, ...]
-    """What it did, in the data set's order."""
     values: dict[str, dict[str, float]]
-    """Figure → case → value."""
     stages: dict[str, Stage]
-    """Case → the first stage that went wrong."""
     run: dict[str, float]
-    """Figures of the run as a whole: seconds."""
-
-    def estimates(self) -> dict[str, Estimate]:
-        """Return every figure with its interval."""
-        return {name: estimate(list(values.values())) for name, values in self.values.items()}
-
-    def figure(self, name: str) -> float:
-        """Return one figure.
-
-        Raises:
-            KeyError: it was not measured.
-        """
-        return self.run[name] if name in self.run else fmean(self.values[name].values())
-
-    def counts(self) -> dict[str, int]:
-        """Return how many cases ended at which stage."""
-        counts = Counter(self.stages.values())
-        return {stage.value: counts[stage] for stage in Stage if counts[stage]}
 
 
 def score(engine: str, dataset: Dataset, outcomes: Sequence[Outcome], *, k: int = 3) -> Scores:
@@ -72,24 +57,20 @@ def score(engine: str, dataset: Dataset, outcomes: Sequence[Outcome], *, k: int 
     pairs = list(zip(dataset.cases, outcomes, strict=True))
     values: dict[str, dict[str, float]] = defaultdict(dict)
     for case, outcome in pairs:
-        for name, value in (*_gate(case, outcome), *_rewrite(case, outcome), *_found(case, outcome, dataset, k)):
+        for name, value in (*_gate(case, outcome), *_rewrite(case, outcome)):
             values[name][case.id] = value
     if any(outcome.llm_calls for outcome in outcomes):
         values["llm_calls"] = {outcome.case_id: float(outcome.llm_calls) for outcome in outcomes}
-    values |= _ranked(pairs, dataset, k)
-    cuts = quantiles([outcome.latency_s for outcome in (*outcomes, *outcomes)], n=20, method="inclusive")
+    if dataset.passages:
+        values |= _ranked([(case, outcome) for case, outcome in pairs if case.gold], k)
+    median, slow = np.percentile([outcome.latency_s for outcome in outcomes], [50, 95])
     stages = {case.id: stage_of(case, outcome, k) for case, outcome in pairs}
-    return Scores(engine, tuple(outcomes), dict(values), stages, {"latency_p50_s": cuts[9], "latency_p95_s": cuts[18]})
+    run = {"latency_p50_s": float(median), "latency_p95_s": float(slow)}
+    return Scores(engine, tuple(outcomes), dict(values), stages, run)
 
 
 def stage_of(case: Case, outcome: Outcome, k: int) -> Stage:
-    """Return the first stage that went wrong, or ``RIGHT``.
-
-    Args:
-        case: what was asked for.
-        outcome: what the engine did.
-        k: depth at which a passage counts as found.
-    """
+    """Return the first stage that went wrong, or ``RIGHT``; a passage is found if it is among the first ``k``."""
     if outcome.error or not outcome.query:
         return Stage.ENGINE_FAILED
     if is_labelled(case) and not is_correct(case, outcome.query):
@@ -107,21 +88,15 @@ def rank(outcome: Outcome, case: Case, k: int) -> int | None:
     return next((place for place, name in enumerate(outcome.nodes[:k], 1) if name in case.gold), None)
 
 
-Measured = Iterator[tuple[str, float]]
-
-
-def _gate(case: Case, outcome: Outcome) -> Measured:
+def _gate(case: Case, outcome: Outcome) -> Iterator[tuple[str, float]]:
     """Yield what the gate did; first turns need none, and an engine that is switched off has none."""
     if case.needs_rewrite is None or not case.history or outcome.reason == TriggerReason.DISABLED.value:
         return
-    asked = outcome.rewrite_asked and not outcome.error
-    if case.needs_rewrite:
-        yield "gate_recall", float(asked)
-    else:
-        yield "gate_skip", float(not asked and not outcome.error)
+    right = outcome.rewrite_asked is case.needs_rewrite and not outcome.error
+    yield ("gate_recall" if case.needs_rewrite else "gate_skip"), float(right)
 
 
-def _rewrite(case: Case, outcome: Outcome) -> Measured:
+def _rewrite(case: Case, outcome: Outcome) -> Iterator[tuple[str, float]]:
     yield "failed_rate", float(bool(outcome.error))
     if case.history and case.needs_rewrite is not False and not outcome.error:
         yield "dangling_rate", float(is_dangling(outcome.query))
@@ -131,39 +106,25 @@ def _rewrite(case: Case, outcome: Outcome) -> Measured:
     yield "rewrite_accuracy", right
     if case.needs_rewrite is not None:
         yield ("accuracy_where_needed" if case.needs_rewrite else "accuracy_where_not_needed"), right
-    if case.accepted_rewrites and case.needs_rewrite:
-        f1 = restoration_f1(case.question, outcome.query, case.accepted_rewrites) if outcome.query else 0.0
-        yield "restoration_f1", f1
 
 
-def _found(case: Case, outcome: Outcome, dataset: Dataset, k: int) -> Measured:
-    if case.gold and dataset.passages:
-        yield "hit@1", float(rank(outcome, case, 1) is not None)
-        yield f"hit@{k}", float(rank(outcome, case, k) is not None)
-
-
-def _ranked(pairs: Sequence[tuple[Case, Outcome]], dataset: Dataset, k: int) -> dict[str, dict[str, float]]:
-    """Return recall, MRR and nDCG of each case by ir-measures (MacAvaney et al. 2022), where it is installed."""
-    gold = {case.id: case.gold for case, _ in pairs if case.gold}
+def _ranked(pairs: Sequence[tuple[Case, Outcome]], k: int) -> dict[str, dict[str, float]]:
+    """Return hits of each case, and recall, MRR and nDCG by ir-measures, where it is installed."""
+    if not pairs:
+        return {}
+    values = {f"hit@{depth}": {c.id: float(rank(o, c, depth) is not None) for c, o in pairs} for depth in {1, k}}
     try:
         import ir_measures  # noqa: PLC0415, an extra
     except ImportError:
-        return {}
-    if not gold or not dataset.passages:
-        return {}
-    measures = {
-        ir_measures.R @ k: f"recall@{k}",
-        ir_measures.RR @ k: f"mrr@{k}",
-        ir_measures.nDCG @ k: f"ndcg@{k}",
-    }
-    qrels = [ir_measures.Qrel(case, name, 1) for case, names in gold.items() for name in names]
-    run = [
-        ir_measures.ScoredDoc(outcome.case_id, name, float(-place))
+        return values
+    names = {ir_measures.R @ k: f"recall@{k}", ir_measures.RR @ k: f"mrr@{k}", ir_measures.nDCG @ k: f"ndcg@{k}"}
+    values |= {name: {case.id: 0.0 for case, _ in pairs} for name in names.values()}
+    qrels = [ir_measures.Qrel(case.id, passage, 1) for case, _ in pairs for passage in case.gold]
+    found = [
+        ir_measures.ScoredDoc(case.id, passage, float(-place))
         for case, outcome in pairs
-        if case.gold
-        for place, name in enumerate(dict.fromkeys(outcome.nodes[:k]))
+        for place, passage in enumerate(dict.fromkeys(outcome.nodes[:k]))
     ]
-    values = {name: dict.fromkeys(gold, 0.0) for name in measures.values()}
-    for metric in ir_measures.iter_calc(list(measures), qrels, run) if run else ():
-        values[measures[metric.measure]][metric.query_id] = float(metric.value)
+    for metric in ir_measures.iter_calc(list(names), qrels, found) if found else ():
+        values[names[metric.measure]][metric.query_id] = float(metric.value)
     return values

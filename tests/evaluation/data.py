@@ -9,9 +9,9 @@ from llama_index_condense_plus.evaluation.engines import Outcome
 
 HISTORY = (Message("user", "How long is the warranty of the GTE-3000?"), Message("assistant", "Two years."))
 PASSAGES = (
-    Passage("price", "en", "GTE-3000 price", "The GTE-3000 costs 399 dollars."),
-    Passage("other", "en", "GTE-2000 price", "The GTE-2000 costs 199 dollars."),
-    Passage("warranty", "en", "GTE-3000 warranty", "The GTE-3000 has a warranty of two years."),
+    Passage("price", "The GTE-3000 costs 399 dollars.", "GTE-3000 price"),
+    Passage("other", "The GTE-2000 costs 199 dollars.", "GTE-2000 price"),
+    Passage("warranty", "The GTE-3000 has a warranty of two years.", "GTE-3000 warranty"),
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llama_index_condense_plus.evaluation.cases import Dataset, load_dataset, load_passages, shipped_dataset
-from llama_index_condense_plus.evaluation.matching import holds, is_correct, is_dangling, restoration_f1
+from llama_index_condense_plus.evaluation.matching import holds, is_correct, is_dangling
 from llama_index_condense_plus.evaluation.reading import DataFileError
 from llama_index_condense_plus.evaluation.retriever import LexicalRetriever
 from tests.evaluation.data import DATASET, PASSAGES, case
@@ -47,13 +47,14 @@ def test_a_question_with_its_history_is_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"question": 3}, "field question: a text is expected"),
-        ({"needs_rewrite": None}, "field needs_rewrite: true or false"),
-        ({"history": [{"role": "robot", "content": "x"}]}, "user or assistant, not robot"),
-        ({"history": [{"role": "user", "text": "x"}]}, r"unknown field history\[0\].text"),
-        ({"gold": "sick"}, "field gold: a list of texts"),
-        ({"qestion": "x"}, "unknown field qestion"),
-        ({"aliases": {"a": 1}}, "field aliases"),
+        ({"question": 3}, "field question: "),
+        ({"question": "  "}, "field question: "),
+        ({"needs_rewrite": "perhaps"}, "field needs_rewrite: "),
+        ({"history": [{"role": "robot", "content": "x"}]}, "field history.0.role: .*'user' or 'assistant'"),
+        ({"history": [{"role": "user", "content": "x", "text": "x"}]}, "field history.0.text: unknown field"),
+        ({"gold": "sick"}, "field gold: "),
+        ({"qestion": "x"}, "field qestion: unknown field"),
+        ({"aliases": {"a": 1}}, "field aliases.a: "),
         ({"id": "a"}, "the id a was used before"),
     ],
 )
@@ -71,7 +72,7 @@ def test_load_passages_refuses_an_id_used_twice(tmp_path: Path) -> None:
 def test_sample_keeps_the_shares_of_categories() -> None:
     cases = [case(id=f"{category}{i}", category=category) for category in "ab" for i in range(10)]
     assert Counter(c.category for c in Dataset("x", tuple(cases)).sampled(4).cases) == {"a": 2, "b": 2}
-    assert DATASET.sampled(None) is DATASET
+    assert DATASET.sampled(None) == DATASET
 
 
 def test_shipped_cases_are_complete_and_agree_with_themselves() -> None:
@@ -111,13 +112,6 @@ def test_a_forbidden_term_rules_a_query_out() -> None:
 )
 def test_dangling_references_are_seen(query: str, left: bool) -> None:
     assert is_dangling(query) is left
-
-
-def test_restoration_counts_added_words() -> None:
-    wanted = ["What is the price of the GTE-3000?"]
-    assert restoration_f1("And the price?", wanted[0], wanted) == 1.0
-    assert restoration_f1("And the price?", "And the price?", wanted) == 0.0
-    assert restoration_f1("费用呢？", "入职的费用呢？", ["入职的费用呢"]) == 1.0
 
 
 def test_lexical_retriever_ranks_by_words_and_character_pairs() -> None:

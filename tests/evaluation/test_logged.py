@@ -4,15 +4,8 @@ from typing import Any
 
 import pytest
 
-from llama_index_condense_plus.evaluation.cases import load_dataset
 from llama_index_condense_plus.evaluation.log_summary import summarise
-from llama_index_condense_plus.evaluation.logged import (
-    TurnFilter,
-    as_case,
-    as_training_row,
-    files_of,
-    read_turns,
-)
+from llama_index_condense_plus.evaluation.logged import as_case, as_training_row, files_of, read_turns
 from llama_index_condense_plus.evaluation.reading import DataFileError
 from tests.evaluation.log_rows import feedback, shadow, turn, write
 
@@ -44,12 +37,8 @@ def test_read_turns_reads_rotated_files_oldest_first(tmp_path: Path) -> None:
     for name in ("log.jsonl.10", "log.jsonl.2", "log.jsonl.1", "log.jsonl"):
         write(tmp_path / name, [turn(name)])
     (tmp_path / "log.jsonl.lock").touch()
-    assert [t.row["turn_id"] for t in read_turns([tmp_path / "log.jsonl"])] == [
-        "log.jsonl.10",
-        "log.jsonl.2",
-        "log.jsonl.1",
-        "log.jsonl",
-    ]
+    found = [one.row["turn_id"] for one in read_turns([tmp_path / "log.jsonl"])]
+    assert found == ["log.jsonl.10", "log.jsonl.2", "log.jsonl.1", "log.jsonl"]
 
 
 def test_files_of_a_log_that_was_just_rotated_are_the_rotated_ones(tmp_path: Path) -> None:
@@ -79,42 +68,11 @@ def test_read_turns_passes_over_a_line_without_end(tmp_path: Path, monkeypatch: 
     assert [error.line for error in errors] == [1]
 
 
-def test_as_case_is_a_case_that_eval_reads(tmp_path: Path) -> None:
-    (read_one,) = read(tmp_path, turn("a", original="And its price?", rewritten="The price of the GTE-3000?"))
-    case = as_case(read_one)
-    assert case is not None
-    (loaded,) = load_dataset(write(tmp_path / "cases.jsonl", [case])).cases
-    assert (loaded.question, loaded.accepted_rewrites) == ("And its price?", ("The price of the GTE-3000?",))
-    assert loaded.needs_rewrite is True
-    assert [message.role for message in loaded.history] == ["user", "assistant"]
-
-
 @pytest.mark.parametrize("change", [{"content": "hashed"}, {"window": []}, {"status": "rejected"}])
 def test_a_turn_without_words_history_or_label_is_not_exported(tmp_path: Path, change: dict[str, Any]) -> None:
     (read_one,) = read(tmp_path, turn("a") | change)
     assert as_case(read_one) is None
     assert as_training_row(read_one) is None
-
-
-@pytest.mark.parametrize(
-    ("wanted", "ids"),
-    [
-        (TurnFilter(), ["a", "b", "c"]),
-        (TurnFilter(statuses=["skipped"]), ["c"]),
-        (TurnFilter(reasons=["short"]), ["b"]),
-        (TurnFilter(guards=["preservation"]), ["b"]),
-        (TurnFilter(guards=["preserv"]), []),
-        (TurnFilter(since=20, until=30), ["b"]),
-    ],
-)
-def test_filter_keeps_what_meets_every_condition(tmp_path: Path, wanted: TurnFilter, ids: list[str]) -> None:
-    turns = read(
-        tmp_path,
-        turn("a", time=10),
-        turn("b", time=20, reason="short", refused_by="preservation.numbers"),
-        turn("c", time=30, status="skipped"),
-    )
-    assert [t.row["turn_id"] for t in turns if wanted.wants(t)] == ids
 
 
 def test_summary_groups_by_reason_guard_reference_and_entity(tmp_path: Path) -> None:

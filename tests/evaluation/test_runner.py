@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -51,7 +51,7 @@ def test_every_engine_runs_a_follow_up(name: str) -> None:
     assert found.nodes[0] in {"price", "other"}
 
 
-@pytest.mark.parametrize("name", ["stock", "stock-context", "nothing", "json:nothing", "json:__name__"])
+@pytest.mark.parametrize("name", ["stock", "nothing", "json:nothing", "json:__name__"])
 def test_engines_that_cannot_be_made_are_refused(name: str) -> None:
     with pytest.raises(ConfigurationError, match="--engine"):
         load_factory(name)(context())
@@ -64,30 +64,20 @@ def test_plus_takes_settings_and_needs_no_model() -> None:
 
 def test_outcomes_come_in_the_data_set_s_order() -> None:
     cases = tuple(case(id=f"c{i}", question=f"And the price of number {i}?") for i in range(12))
-    done: list[int] = []
-    found = run_engine(as_typed, Dataset("x", cases, PASSAGES), context(), workers=4, progress=done.append)
+    done: list[None] = []
+    found = run_engine(
+        as_typed, Dataset("x", cases, PASSAGES), context(), workers=4, progress=lambda: done.append(None)
+    )
     assert [o.case_id for o in found] == [c.id for c in cases]
     assert [o.query for o in found] == [c.question for c in cases]
-    assert sum(done) == 12
+    assert len(done) == 12
 
 
 def test_a_case_that_fails_stays_in_and_counts_zero() -> None:
     found = run_engine(Counting(fails_on="GTE-2000"), DATASET, context())
     assert [bool(o.error) for o in found] == [False, True]
     assert "the store is away" in found[1].error
-    assert score("x", DATASET, found).figure("hit@3") == 0.5
-
-
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    rows, first, second = tmp_path / "rows.jsonl", Counting(fails_on="GTE-2000"), Counting()
-    run_engine(first, DATASET, context(), rows=rows, key="k")
-    with rows.open("a") as handle:
-        handle.write('{"case_id": "cut')
-    run_engine(second, DATASET, context(), rows=rows, key="k")
-    assert second.asked == [DATASET.cases[1].question]
-    third = Counting()
-    run_engine(third, DATASET, context(), rows=rows, key="another")
-    assert len(third.asked) == 2
+    assert score("x", DATASET, found).values["hit@3"] == {"c1": 1.0, "c2": 0.0}
 
 
 def test_calls_are_counted_for_the_case_that_made_them() -> None:
@@ -112,16 +102,15 @@ def test_calls_are_counted_for_the_case_that_made_them() -> None:
 def test_each_failure_has_one_stage(changes: dict[str, Any], stage: Stage) -> None:
     scores = score("x", Dataset("d", (case(),), PASSAGES), [outcome(**changes)])
     assert scores.stages == {"c1": stage}
-    assert scores.counts() == {stage.value: 1}
 
 
 def test_figures_are_means_over_the_cases_they_apply_to() -> None:
     asked = outcome(case_id="c2", query=complete().question, nodes=("price", "other"))
     scores = score("x", DATASET, [outcome(), asked])
-    assert scores.figure("rewrite_accuracy") == 1.0
-    assert (scores.figure("gate_recall"), scores.figure("gate_skip")) == (1.0, 0.0)
-    assert (scores.figure("hit@1"), scores.figure("hit@3"), scores.figure("mrr@3")) == (0.5, 1.0, 0.75)
-    assert scores.estimates()["hit@1"].low <= 0.5 <= scores.estimates()["hit@1"].high
+    means = {name: fmean(values.values()) for name, values in scores.values.items()}
+    assert means["rewrite_accuracy"] == 1.0
+    assert (means["gate_recall"], means["gate_skip"]) == (1.0, 0.0)
+    assert (means["hit@1"], means["hit@3"], means["mrr@3"]) == (0.5, 1.0, 0.75)
 
 
 def test_what_was_not_measured_is_no_figure() -> None:

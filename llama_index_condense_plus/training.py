@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.gate.features import FEATURES, features, read_history, read_message
@@ -28,7 +30,24 @@ BOTH = 2
 """Labels that training needs."""
 
 
-def train_gate(rows: Iterable[Mapping[str, Any]], output: Path) -> LinearModel:
+class Said(TypedDict):
+    """One message of a conversation."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class LabelledTurn:
+    """A message of which it is known whether it needed a rewrite."""
+
+    message: str
+    history: tuple[Said, ...]
+    need: bool
+    conversation: str = ""
+
+
+def train_gate(rows: Iterable[LabelledTurn | Mapping[str, Any]], output: Path) -> LinearModel:
     """Fit the gate to labelled turns, and write its weights as a readable TOML file.
 
     Args:
@@ -43,18 +62,18 @@ def train_gate(rows: Iterable[Mapping[str, Any]], output: Path) -> LinearModel:
     """
     cases, logits, labels = [], [], []
     shipped, own = load_weights(WEIGHTS)
-    for number, row in enumerate(rows, 1):
-        try:
-            message, need = str(row["message"]), bool(row["need"])
-            history = tuple(WindowMessage(m["role"], m["content"], m["content"]) for m in row["history"])
-        except (KeyError, TypeError) as error:
-            raise ConfigurationError(f"Row {number} has no {error}; it needs message, history and need.") from None
-        language = detect_language(message)
-        reading = read_message(message, registered_packs()[language], read_history(HistoryWindow(messages=history)))
+    try:
+        turns = TypeAdapter(list[LabelledTurn]).validate_python(list(rows))
+    except ValidationError as error:
+        raise ConfigurationError(f"Rows need message, history and need: {error}") from None
+    for row in turns:
+        language = detect_language(row.message)
+        history = HistoryWindow(messages=tuple(WindowMessage(m["role"], m["content"], "") for m in row.history))
+        reading = read_message(row.message, registered_packs()[language], read_history(history))
         found, model = features(reading), own.get(language, shipped)
         cases.append([found.get(name, 0.0) for name in FEATURES])
         logits.append(model.intercept + sum(model.weights.get(name, 0.0) * value for name, value in found.items()))
-        labels.append(float(need))
+        labels.append(float(row.need))
     if len(set(labels)) < BOTH:
         raise ConfigurationError("Training needs turns that need a rewrite and turns that need none.")
     x, offset, y = np.array(cases, float), np.array(logits), np.array(labels)
@@ -99,12 +118,11 @@ def _threshold(x: Array, offset: Array, y: Array, shipped: float) -> float:
     return min(shipped, float(np.quantile(held[y == 1], 1 - RECALL)))
 
 
-def _lines(model: LinearModel) -> Sequence[str]:
-    lines = ["# Weights of the gate: the larger the sum, the more a message needs a rewrite.", ""]
-    lines += [f"intercept = {model.intercept:.4f}", f"threshold = {model.threshold:.4f}"]
-    lines += [f"trained_on = {json.dumps(model.trained_on)}", "", "[weights]"]
+def _lines(model: LinearModel) -> Iterator[str]:
+    yield "# Weights of the gate: the larger the sum, the more a message needs a rewrite."
+    yield f"\nintercept = {model.intercept:.4f}\nthreshold = {model.threshold:.4f}"
+    yield f"trained_on = {json.dumps(model.trained_on)}\n\n[weights]"
     for name, weight in model.weights.items():
         if name in FEATURES:
-            lines.append(f"# {FEATURES[name]}")
-        lines.append(f"{name} = {weight:.4f}")
-    return lines
+            yield f"# {FEATURES[name]}"
+        yield f"{name} = {weight:.4f}"
