@@ -37,13 +37,14 @@ MEMORY = 256
 """Decisions that are kept: an engine asks again when it explains or repeats a turn."""
 OPEN = frozenset({"person", "thing", "place", "time", "plural", "ordinal", "previous"})
 """Kinds of references that say nothing without what they point at."""
-CERTAIN = frozenset({"follow_up_hint", "pick", "correction"})
+CERTAIN = frozenset({"follow_up_hint", "pick", "correction", "more"})
 """Signs that leave no doubt."""
 WEAK = frozenset({"opener", "comparison", "other", "ordinal", "reply", "short", "ellipsis"})
 """Signs on which the rules fire."""
 REASONS = {
     "pick": TriggerReason.ORDINAL,
     "correction": TriggerReason.CONTINUATION,
+    "more": TriggerReason.CONTINUATION,
     "follow_up_hint": TriggerReason.OPENER,
     "reply": TriggerReason.SLOT_FILLING,
     "back_reference": TriggerReason.BACK_REFERENCE,

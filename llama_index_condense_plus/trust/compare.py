@@ -86,11 +86,18 @@ class Comparison:
         return any(r.kind == "ordinal" for r in self.references) or "pick" in self.signs or bool(self.picked)
 
     @cached_property
-    def picked(self) -> frozenset[str]:
-        """Numbers of the message that stand for items of a list, which the rewrite names."""
-        items = [words(item_name(item)).content for item in self.window.list_items]
-        named = {str(number) for number, item in enumerate(items, 1) if item and all(map(self.written.has, item))}
-        return frozenset(named & self.asked.numbers)
+    def picked(self) -> frozenset[int]:
+        """Where the message has words that stand for a list item that the rewrite names: "2", "third doctor"."""
+        items, numbers = self.window.list_items, self.pack.table.get("numbers", {})
+        found = set[int]()
+        tokens = self.pack.tokenize(self.message) if items else ()
+        for token, following in zip(tokens, (*tokens[1:], None), strict=False):
+            number = int(token.text) if token.text.isdecimal() else numbers.get(fold(token.text), 0)
+            item = words(item_name(items[number - (number > 0)])).content if 0 < abs(number) <= len(items) else ()
+            if item and all(map(self.written.has, item)):
+                found.add(token.start)
+                found |= {following.start} if following and not token.text.isdecimal() else set()
+        return frozenset(found)
 
     @cached_property
     def signs(self) -> frozenset[str]:
@@ -105,8 +112,14 @@ class Comparison:
 
     @cached_property
     def stands_for_other_words(self) -> bool:
-        """True if all that is meant stands in the last answer: the message accepts its offer or picks from its list."""
-        return self.accepts or ("pick" in self.signs and bool(self.window.list_items))
+        """True if all that is meant stands in what was said: an accepted offer, the item of a list, or more of it."""
+        return self.accepts or "more" in self.signs or ("pick" in self.signs and bool(self.window.list_items))
+
+    @cached_property
+    def is_dated(self) -> bool:
+        """True if the rewrite has a number where the message has a word for a time: a date takes its place."""
+        times = {token.kind for token in self.asked.content} | {reference.kind for reference in self.references}
+        return "time" in times and not self.written.numbers <= self.asked.numbers
 
     @cached_property
     def binding(self) -> tuple[Token, ...]:
@@ -115,12 +128,15 @@ class Comparison:
             return ()
         clause = self.pack.asking_clause(self.message)
         own = [token for token in self.asked.content if not self._points(token)]
+        if self.is_dated:
+            own = [token for token in own if token.kind != "time"]
         return tuple([token for token in own if clause.start <= token.start < clause.end] or own)
 
     @cached_property
     def frame(self) -> tuple[Token, ...]:
         """The other words of the message, pointers and marks apart: how it asks."""
-        tokens = () if self.stands_for_other_words else self.pack.tokenize(self.message)
+        replaced = self.stands_for_other_words or ((self.picked or self.is_dated) and not self.binding)
+        tokens = () if replaced else self.pack.tokenize(self.message)
         return tuple(t for t in tokens if not t.is_content and t.kind != "mark" and not self._points(t))
 
     @cached_property
@@ -201,8 +217,7 @@ class Comparison:
     def new_numbers(self) -> tuple[str, ...]:
         """Numbers that nobody said; a date may follow from the time that a message names."""
         new = (n for n in self.written.numbers - self.asked.numbers if not self.said.has_number(n))
-        kinds = {token.kind for token in self.asked.content} | {reference.kind for reference in self.references}
-        return () if "time" in kinds and self.asked.numbers <= self.written.numbers else tuple(new)
+        return () if self.is_dated and self.asked.numbers <= self.written.numbers else tuple(new)
 
     @cached_property
     def negations(self) -> tuple[Span, ...]:
@@ -286,4 +301,4 @@ class Comparison:
         return self.pack.small_talk(self.message) not in {"", "answer"}
 
     def _points(self, token: Token) -> bool:
-        return token.text in self.picked or any(r.start <= token.start < r.end for r in self.references)
+        return token.start in self.picked or any(r.start <= token.start < r.end for r in self.references)

@@ -186,6 +186,10 @@ def unrelated(c: Comparison) -> str:
         return "small talk became a question"
     if not c.asked.content and c.added_questions and c.rarity >= HALF and c.knows_answers:
         return "a question that nobody asked"
+    last = [m.full_text for m in c.window.all_messages[-1:] if m.role == "assistant"]
+    replies = any(pack_of(text).offers(text) for text in last) or "correction" in c.signs
+    if c.keeps_nothing and not (replies or c.picks or c.references or c.pack.is_question(c.message)):
+        return "nothing of a remark"
     nothing = c.binding and not c.written.content and not c.references_left
     if nothing or (c.keeps_nothing and not c.picks and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF)):
         return "nothing of the message"
