@@ -54,6 +54,10 @@ LEADS = {
         (LUGGAGE_ZH, "抱歉，我是说手提行李", "经济舱能带多少手提行李？"),
         (LUGGAGE_ZH, "应该是头等舱", "头等舱能带多少行李？"),
     ],
+    "more of it": [
+        (WARRANTY, "go on", "Tell me more about the warranty of the Kestrel X5"),
+        (HOTELS_ZH, "换一家", "港口附近除海景酒店和星河酒店以外有什么酒店？"),
+    ],
     "named in the message": [
         (FRANCE, "My sister lives in Oslo. How cold does it get?", "How cold does Oslo get?"),
         (FRANCE, "And Spain, how many people live there?", "How many people live in Spain?"),
@@ -67,6 +71,7 @@ LEADS = {
         (COURSES, "the 2nd", "Watercolour course"),
         (COURSES, "How long does course 3 take?", "How long does the Bookbinding course take?"),
         (COURSES, "second course", "Tell me about the Watercolour course"),
+        (COURSES, "third teacher", "Who teaches Bookbinding?"),
         (PLANS_ZH, "3", "校园套餐的内容是什么？"),
         (PLANS_ZH, "就要2吧", "亲情套餐的内容"),
         (PLANS_ZH, "最后那个", "校园套餐"),
@@ -99,18 +104,44 @@ NEVER_LEADS = {
         ((*WARRANTY, "thanks!", "You are welcome."), "And the Falcon?", "Thanks for the Falcon"),
         ((*WARRANTY_ZH, "好的，谢谢", "不客气。"), "那价格呢", "谢谢的价格呢"),
     ],
+    "question after a remark": [(WARRANTY, "gotcha, kiddo", "What is the price of the Kestrel X5?")],
     "copied statement": [(RETURNS_ZH, "超过七天呢", "超过七天需付运费")],
     "other language": [(WARRANTY_ZH, "它的价格", "What is the price of the Kestrel X5?")],
 }
 SMALL_TALK = {
-    WARRANTY: ("🎉", "cool 😎", "haha ok", ":-D", "<3", "Thanks, that was very helpful!", "mhm", "I'll try it"),
-    WARRANTY_ZH: ("666", "[强]", "太牛了", "真不错", "回答得很好", "哇塞", "在吗？", "我回头看看", "好吧，辛苦啦"),
+    WARRANTY: (
+        "🎉",
+        "cool 😎",
+        "haha ok",
+        ":-D",
+        "<3",
+        "Thanks, that was very helpful!",
+        "mhm",
+        "you've been very kind",
+    ),
+    WARRANTY_ZH: (
+        "666",
+        "[强]",
+        "太牛了",
+        "真不错",
+        "回答得很好",
+        "哇塞",
+        "在吗？",
+        "我回头看看",
+        "不错不错",
+        "好吧，辛苦啦",
+    ),
     NO_OFFER: ("okay", "yes", "sounds good"),
     NO_OFFER_ZH: ("好的", "嗯", "行"),
 }
 TALK = {
-    WARRANTY: ("Make that shorter", "in two sentences", "Translate that into Spanish", "What did you just say?"),
-    WARRANTY_ZH: ("我们刚才聊了什么？", "能再详细一点吗？", "把上面的内容翻译成英文", "我的第一个问题是什么？"),
+    WARRANTY: (
+        "Make that shorter",
+        "in two sentences",
+        "Translate that into Spanish",
+        "What was your previous answer?",
+    ),
+    WARRANTY_ZH: ("我们刚才聊了什么？", "再解释一遍", "把上面的内容翻译成英文", "我的第一个问题是什么？"),
 }
 SPEAKS = (
     (WARRANTY, "I will need two rooms in Graz"),
