@@ -28,7 +28,7 @@ from benchmarks._bm25 import bm25
 from benchmarks._data import figure, history_of, load, recorded_kdconv, table
 from benchmarks.replay import Recorded, Row, score
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
-from llama_index_condense_plus.rewriting.prompt import prompt_hash
+from llama_index_condense_plus.rewriting.cache import prompt_hash
 
 MAX_TOKENS = 128
 

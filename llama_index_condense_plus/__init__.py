@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         TurnProgressEvent,
     )
     from llama_index_condense_plus.observability.trace import CondenseTrace
-    from llama_index_condense_plus.operations import Flow, Predict, Prediction, Race, RuleOutcome
+    from llama_index_condense_plus.operations import Flow, Predict, Prediction, RuleOutcome
     from llama_index_condense_plus.protocols import (
         EntityExtractor,
         FusionFunction,
@@ -76,7 +76,7 @@ _HOMES = {
     "observability.events": "CondensePlusEvent FusionEvent QueryPlanEvent RewriteEvent TriggerDecisionEvent TurnEvent "
     "TurnProgressEvent",
     "observability.trace": "CondenseTrace",
-    "operations": "Flow Predict Prediction Race RuleOutcome",
+    "operations": "Flow Predict Prediction RuleOutcome",
     "protocols": "EntityExtractor FusionFunction Guard QueryPlanner RewriteCache Rewriter Trigger",
     "retrieval.fusion": "FUSION_METHODS",
     "retrieval.retriever": "PlanRetriever",
@@ -107,7 +107,7 @@ __all__ = [
     "CondensePlusSettings", "CondenseTrace", "ConfigurationError", "ConversationBusyError", "Cue", "Edit", "Entity",
     "EntityExtractor", "Flow", "FusionEvent", "FusionFunction", "Guard", "GuardVerdict", "HistoryWindow",
     "InvalidMessageError", "LanguagePack", "MessageTooLongError", "PlanRetriever", "PlannedQuery", "Predict",
-    "Prediction", "QueryPlan", "QueryPlanEvent", "QueryPlanner", "QueryRole", "Race", "RankedList",
+    "Prediction", "QueryPlan", "QueryPlanEvent", "QueryPlanner", "QueryRole", "RankedList",
     "RetrievalFailedError", "RewriteAttempt", "RewriteCache", "RewriteEvent", "RewriteRequest", "RewriteResult",
     "RewriteStatus", "Rewriter", "RuleOutcome", "Trigger", "TriggerDecision", "TriggerDecisionEvent",
     "TriggerReason", "Trust", "TurnEvent", "TurnProgressEvent", "WindowMessage", "__version__", "clean_query",

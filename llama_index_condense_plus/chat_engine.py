@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from functools import partial
+from typing import Any, TypeVar, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -24,6 +25,8 @@ from typing_extensions import Unpack
 
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.construction import (
+    Components,
+    build_pipeline,
     default_memory,
     default_query_engine,
     engine_tool,
@@ -33,19 +36,26 @@ from llama_index_condense_plus.construction import (
 )
 from llama_index_condense_plus.conversations import Conversations
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.flow import adrive, drive
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.rewriting.llm import as_template
 from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.turn.context import last_trace_of, next_number, options_of, remember, with_options
-from llama_index_condense_plus.turn.conversation import TurnOptions, TurnRequest
-from llama_index_condense_plus.turn.flow import adrive, drive
-from llama_index_condense_plus.turn.keeping import AfterTurn
-from llama_index_condense_plus.turn.pipeline import Components, Pipeline, build_pipeline
+from llama_index_condense_plus.turn.after import AfterTurn
+from llama_index_condense_plus.turn.conversation import Sessions
+from llama_index_condense_plus.turn.options import (
+    TurnOptions,
+    last_trace_of,
+    next_number,
+    options_of,
+    remember,
+    with_options,
+)
 from llama_index_condense_plus.turn.query import checked_message
 from llama_index_condense_plus.turn.restriction import Restricting, Restriction
-from llama_index_condense_plus.turn.sessions import Sessions
-from llama_index_condense_plus.turn.turn import ChatResponse, Service, Turn
+from llama_index_condense_plus.turn.turn import Service, Turn
+
+Response = TypeVar("Response")
 
 
 class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
@@ -92,13 +102,13 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
                 f"settings must be CondensePlusSettings, not {type(settings).__name__}: "
                 'CondensePlusSettings(trigger={"mode": "never"}), or CondensePlusSettings.from_toml("settings.toml").'
             )
-        self._given_llm = llm
-        self._given_condense_llm = condense_llm
         prompt = None if condense_question_prompt is None else as_template(condense_question_prompt)
         super().__init__(query_engine, cast(Any, prompt), memory, cast(Any, llm), verbose, callback_manager)
+        self._given_llm, self._given_condense_llm = llm, condense_llm
         self._settings = own = settings or CondensePlusSettings()
-        self._components = parts = (components or Components()).with_prompt(prompt)
-        self._pipeline = build_pipeline(own, parts, self._rewriting_llm)
+        parts = components or Components()
+        self._make_pipeline = partial(build_pipeline, components=parts, condense_llm=self._rewriting_llm, prompt=prompt)
+        self._pipeline = self._make_pipeline(own)
         self._log = RewriteLog(own.log) if own.log.enabled else None
         self._service = Service(
             query_engine,
@@ -108,9 +118,8 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
             verbose,
             after_turn=AfterTurn(self._log, self._pipeline, own.log.shadow_rate) if self._log else None,
         )
-        self._rewrite_cache = self._pipeline.cache
-        names = {"namespace": own.cache.namespace, "log_path": str(own.log.path)}
-        self._sessions = Sessions(parts.store, parts.locks, own.summary, self._rewriting_llm, **names)
+        names = (own.cache.namespace, str(own.log.path))
+        self._sessions = Sessions(parts.store, parts.locks, own.summary, self._rewriting_llm, *names)
         self._lineage = (next_number(),)
         self._begin(memory, Restriction(filters))
 
@@ -210,30 +219,28 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         Raises:
             ConfigurationError: a restriction cannot be applied; nothing is searched.
         """
-        return cast(AgentChatResponse, self._seen(drive(self._turn(message, chat_history, restriction).run())))
+        return self._answered(AgentChatResponse, message, chat_history, restriction)
 
     @trace_method("chat")
     def stream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
     ) -> StreamingAgentChatResponse:
         """Answer a message as a stream; the arguments are those of ``chat``."""
-        turn = self._turn(message, chat_history, restriction, streaming=True)
-        return cast(StreamingAgentChatResponse, self._seen(drive(turn.run())))
+        return self._answered(StreamingAgentChatResponse, message, chat_history, restriction, streaming=True)
 
     @trace_method("chat")
     async def achat(
         self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
     ) -> AgentChatResponse:
         """Answer a message without blocking the event loop; the arguments are those of ``chat``."""
-        return cast(AgentChatResponse, self._seen(await adrive(self._turn(message, chat_history, restriction).run())))
+        return await self._aanswered(AgentChatResponse, message, chat_history, restriction)
 
     @trace_method("chat")
     async def astream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
     ) -> StreamingAgentChatResponse:
         """Answer a message as a stream without blocking the event loop; the arguments are those of ``chat``."""
-        turn = self._turn(message, chat_history, restriction, streaming=True)
-        return cast(StreamingAgentChatResponse, self._seen(await adrive(turn.run())))
+        return await self._aanswered(StreamingAgentChatResponse, message, chat_history, restriction, streaming=True)
 
     def explain(
         self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
@@ -249,23 +256,19 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
 
     def retry(self, **restriction: Unpack[Restricting]) -> AgentChatResponse:
         """Answer the last message anew; InvalidMessageError if there is none."""
-        turn = self._turn("", None, restriction, replaces_last=True)
-        return cast(AgentChatResponse, self._seen(drive(turn.run())))
+        return self._answered(AgentChatResponse, "", None, restriction, replaces_last=True)
 
     async def aretry(self, **restriction: Unpack[Restricting]) -> AgentChatResponse:
         """Answer the last message anew without blocking the event loop."""
-        turn = self._turn("", None, restriction, replaces_last=True)
-        return cast(AgentChatResponse, self._seen(await adrive(turn.run())))
+        return await self._aanswered(AgentChatResponse, "", None, restriction, replaces_last=True)
 
     def edit_last(self, message: str, **restriction: Unpack[Restricting]) -> AgentChatResponse:
         """Replace the last message and its answer; the history is as it was if the answer fails."""
-        turn = self._turn(checked_message(message), None, restriction, replaces_last=True)
-        return cast(AgentChatResponse, self._seen(drive(turn.run())))
+        return self._answered(AgentChatResponse, checked_message(message), None, restriction, replaces_last=True)
 
     async def aedit_last(self, message: str, **restriction: Unpack[Restricting]) -> AgentChatResponse:
         """Replace the last message and its answer without blocking the event loop."""
-        turn = self._turn(checked_message(message), None, restriction, replaces_last=True)
-        return cast(AgentChatResponse, self._seen(await adrive(turn.run())))
+        return await self._aanswered(AgentChatResponse, checked_message(message), None, restriction, replaces_last=True)
 
     @contextmanager
     def options(
@@ -320,27 +323,23 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         return getattr(response, "trace", None)
 
     def _turn(
-        self,
-        message: str,
-        chat_history: list[ChatMessage] | None,
-        restriction: Restricting,
-        *,
-        streaming: bool = False,
-        replaces_last: bool = False,
+        self, message: str, chat_history: list[ChatMessage] | None, restriction: Restricting, **kind: bool
     ) -> Turn:
         own, talk = TurnOptions(restriction=Restriction(**restriction)), self._talk
         options = options_of(self._lineage, own, talk.restriction)
-        request = TurnRequest(message, chat_history, options, streaming, replaces_last)
-        return Turn(self._service, self._pipeline_for(options), talk, request)
+        changed = options.settings if options.settings != self._settings else None
+        pipeline = self._pipeline if changed is None else self._make_pipeline(changed)
+        return Turn(self._service, pipeline, talk, message, chat_history, options, **kind)
 
-    def _pipeline_for(self, options: TurnOptions) -> Pipeline:
-        if options.settings is None or options.settings is self._settings:
-            return self._pipeline
-        return build_pipeline(options.settings, self._components, self._rewriting_llm)
-
-    def _seen(self, response: ChatResponse) -> Any:
+    def _answered(self, _: type[Response], *turn: Any, **kind: Any) -> Response:
+        response = drive(self._turn(*turn, **kind).run())
         remember(self._lineage[-1], response.trace)
-        return response
+        return cast(Response, response)
+
+    async def _aanswered(self, _: type[Response], *turn: Any, **kind: Any) -> Response:
+        response = await adrive(self._turn(*turn, **kind).run())
+        remember(self._lineage[-1], response.trace)
+        return cast(Response, response)
 
     def _answering_llm(self) -> LLM:
         return self._given_llm or _compat.llm_of(self._query_engine) or Settings.llm

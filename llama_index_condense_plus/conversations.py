@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -13,13 +14,14 @@ from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index_condense_plus import workers
 from llama_index_condense_plus._compat import memories
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.memory.records import HistoryTurn, TurnRecord, rounds_with_records
+from llama_index_condense_plus.flow import Step, adrive, drive, twin
+from llama_index_condense_plus.memory.records import HistoryTurn, rounds_with_records
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
-from llama_index_condense_plus.protocols import RewriteCache
-from llama_index_condense_plus.turn.context import next_number
-from llama_index_condense_plus.turn.conversation import Conversation
+from llama_index_condense_plus.operations import Flow
+from llama_index_condense_plus.turn.conversation import Conversation, Sessions
+from llama_index_condense_plus.turn.options import next_number
+from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.restriction import Restriction
-from llama_index_condense_plus.turn.sessions import Sessions
 from llama_index_condense_plus.turn.turn import Service
 
 Self = TypeVar("Self", bound="Conversations")
@@ -34,7 +36,7 @@ class Conversations:
     _log: RewriteLog | None
     _lineage: tuple[int, ...]
     _service: Service
-    _rewrite_cache: RewriteCache | None
+    _pipeline: Pipeline
 
     def for_conversation(
         self: Self,
@@ -83,66 +85,54 @@ class Conversations:
 
     def history_with_queries(self) -> list[HistoryTurn]:
         """Return the history in rounds, each with turn id, searched query and status where they are known."""
-        records = self._talk.state.records.all()
-        try:
-            messages = self._memory.get_all()
-        except (ValueError, NotImplementedError):  # a memory that finds messages and cannot list them
-            messages = [_user_message(record) for record in records]
-        return rounds_with_records(messages, records)
+        return drive(self._rounds())
 
     async def ahistory_with_queries(self) -> list[HistoryTurn]:
         """Return what ``history_with_queries`` returns, without blocking the event loop."""
-        records = await self._talk.state.records.aall()
-        try:
-            messages = await self._memory.aget_all()
-        except (ValueError, NotImplementedError):  # a memory that finds messages and cannot list them
-            messages = [_user_message(record) for record in records]
-        return rounds_with_records(messages, records)
+        return await adrive(self._rounds())
 
     def reset(self) -> None:
         """Empty the conversation; turns that are not stored yet are given up."""
-        self._talk.reset()
+        drive(self._talk.reset())
 
     async def areset(self) -> None:
         """Empty the conversation without blocking the event loop."""
-        await self._talk.areset()
+        await adrive(self._talk.reset())
 
     def delete_conversation(self) -> None:
         """Delete all that is kept of this conversation: history, summary, queries, cache entries and log rows.
 
         Waits for a turn of another engine or process, and gives up those of this one that are not stored yet.
         """
-        conversation = self._talk
-        conversation.abandon()
-        conversation.lock.acquire()
-        try:
-            for key in _cache_keys(conversation.state.records.all()):
-                if delete := getattr(self._rewrite_cache, "delete", None):
-                    delete(key)
-            conversation.reset()
-        finally:
-            conversation.lock.release()
-        self._delete_log_rows()
+        drive(self._deleted())
 
     async def adelete_conversation(self) -> None:
         """Delete all that is kept of this conversation, without blocking the event loop."""
-        conversation = self._talk
-        conversation.abandon()
-        await conversation.lock.aacquire()
+        await adrive(self._deleted())
+
+    def _rounds(self) -> Flow[list[HistoryTurn]]:
+        records = yield from self._talk.state.records.all()
         try:
-            for key in _cache_keys(await conversation.state.records.aall()):
-                if adelete := getattr(self._rewrite_cache, "adelete", None):
-                    await adelete(key)
-                elif delete := getattr(self._rewrite_cache, "delete", None):
-                    delete(key)
-            await conversation.areset()
+            messages = yield twin(self._memory, "get_all")
+        except (ValueError, NotImplementedError):  # a memory that finds messages and cannot list them
+            messages = [ChatMessage(role=MessageRole.USER, content=record.message) for record in records]
+        return rounds_with_records(messages, records)
+
+    def _deleted(self) -> Flow[None]:
+        conversation, cache = self._talk, self._pipeline.cache
+        conversation.abandon()
+        yield twin(conversation.lock, "acquire")
+        try:
+            records = yield from conversation.state.records.all()
+            if hasattr(cache, "delete") or hasattr(cache, "adelete"):
+                for key in {key for record in records for key in record.cache_keys}:
+                    yield twin(cache, "delete", key)
+            yield from conversation.reset()
         finally:
             conversation.lock.release()
-        await asyncio.wrap_future(workers.submit_or_run(self._delete_log_rows, "log"))
-
-    def _delete_log_rows(self) -> None:
         if self._log is not None:
-            self._log.delete(self._talk.key, self._talk.tenants.log)
+            delete = partial(self._log.delete, conversation.key, conversation.tenants.log)
+            yield Step("log", delete, lambda: asyncio.wrap_future(workers.submit_or_run(delete, "log")))
 
     def feedback(self, turn_id: str, *, good: bool, note: str = "") -> None:
         """Put a user's thumbs up or down for a turn into the rewrite log; ConfigurationError if the log is off."""
@@ -167,11 +157,3 @@ class Conversations:
             "An engine holds models, connections and locks and is not pickled. Pickle engine.settings, build the "
             "engine with from_defaults in each process, and share the conversations through a chat store and locks."
         )
-
-
-def _user_message(record: TurnRecord) -> ChatMessage:
-    return ChatMessage(role=MessageRole.USER, content=record.message)
-
-
-def _cache_keys(records: list[TurnRecord]) -> set[str]:
-    return {key for record in records for key in record.cache_keys}

@@ -6,9 +6,9 @@ stage is written once, and a synchronous and an asynchronous driver perform it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms.llm import LLM
@@ -63,17 +63,6 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class Race(Operation):
-    """Ask several models the same thing at once; the driver sends back the first non-blank ``Prediction``.
-
-    A model that fails or answers nothing loses; only if all do is the last failure raised. Late answers are dropped.
-    """
-
-    predicts: tuple[Predict, ...]
-    """The calls, at least one."""
-
-
-@dataclass(frozen=True, slots=True)
 class RuleOutcome:
     """What a rewriter without a model returns."""
 
@@ -89,25 +78,3 @@ class RuleOutcome:
 
 Rewritten = Prediction | RuleOutcome | None
 """What a rewriter's flow returns; None: it declined."""
-
-
-def delegate(flow: Flow[T], perform: Callable[[Operation], Flow[Any]]) -> Flow[T]:
-    """Run a lower stage's flow inside one's own, each of its operations performed by another flow.
-
-    Args:
-        flow: the lower stage's flow; errors are thrown into it.
-        perform: turns one of its operations into operations of the driver.
-    """
-    try:
-        operation = next(flow)
-        while True:
-            try:
-                result = yield from perform(operation)
-            except Exception as error:  # noqa: BLE001 - the lower stage decides what an error means
-                operation = flow.throw(error)
-            else:
-                operation = flow.send(result)
-    except StopIteration as stop:
-        return cast(T, stop.value)
-    finally:
-        flow.close()

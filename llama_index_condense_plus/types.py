@@ -11,6 +11,10 @@ from llama_index.core.schema import NodeWithScore
 
 CARRY = "rules"
 """Name in ``rewrite.chain`` of the rewriter that carries the topic over without a model."""
+CHAT_HISTORY = "chat_history"
+"""Key of ``RewriteRequest.extra`` under which the engine passes the raw chat messages."""
+CONTEXT_WINDOW = "context_window"
+"""Key of ``RewriteRequest.extra`` under which the engine passes what tells how many tokens its model takes."""
 
 
 class TriggerReason(str, Enum):

@@ -38,7 +38,7 @@ class AsyncDeleting(Cache):
 
 @pytest.mark.parametrize(
     ("make", "left"),
-    [(Cache, (1, 1)), (Deleting, (0, 0)), (AsyncDeleting, (1, 0))],
+    [(Cache, (1, 1)), (Deleting, (0, 0)), (AsyncDeleting, (0, 0))],
     ids=["keeps", "sync", "async"],
 )
 def test_deleting_a_conversation_deletes_what_the_cache_can_delete(

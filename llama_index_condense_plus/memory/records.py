@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
+from llama_index_condense_plus.flow import twin
 from llama_index_condense_plus.languages.text import fold
+from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.types import HistoryWindow, RewriteStatus, TriggerDecision, TriggerReason
 
@@ -44,6 +46,13 @@ class TurnRecord:
     cache_keys: tuple[str, ...] = ()
     """The rewrite cache's entries that the turn made or used."""
 
+    @classmethod
+    def of(cls, trace: CondenseTrace) -> TurnRecord:
+        """Return what is kept of a trace."""
+        keys = tuple(attempt.cache_key for attempt in trace.rewrite.attempts if attempt.cache_key)
+        status, reason = trace.rewrite.status.value, trace.decision.reason.value
+        return cls(trace.turn_id, trace.message, trace.search_query, status, reason, cache_keys=keys)
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryTurn:
@@ -63,7 +72,10 @@ class HistoryTurn:
 
 @dataclass
 class ConversationRecords:
-    """The records of one conversation. Reading and writing fail open: a turn never fails because of them."""
+    """The records of one conversation, read and written as flows.
+
+    A turn never fails because of them; what a user asks for, reading and deleting them, does.
+    """
 
     store: BaseKVStore
     """Where to."""
@@ -76,60 +88,36 @@ class ConversationRecords:
     def _turns(self) -> str:
         return f"{TURNS}/{self.key}"
 
-    def add(self, record: TurnRecord) -> None:
+    def add(self, record: TurnRecord) -> Flow[None]:
         """Keep a turn's record."""
+        value = {**asdict(record), "at": self.clock(), "cache_keys": list(record.cache_keys)}
         with _failing_open():
-            self.store.put(record.turn_id, self._value(record), self._turns)
+            yield twin(self.store, "put", record.turn_id, value, self._turns)
 
-    async def aadd(self, record: TurnRecord) -> None:
-        """Keep a turn's record."""
-        with _failing_open():
-            await self.store.aput(record.turn_id, self._value(record), self._turns)
-
-    def all(self) -> list[TurnRecord]:
+    def all(self) -> Flow[list[TurnRecord]]:
         """Return the records, oldest first."""
-        return _records(self.store.get_all(self._turns).values())
+        values = (yield twin(self.store, "get_all", self._turns)).values()
+        known = TurnRecord.__dataclass_fields__
+        records = (TurnRecord(**{k: v for k, v in value.items() if k in known}) for value in values)
+        return sorted(records, key=lambda record: record.at)
 
-    async def aall(self) -> list[TurnRecord]:
-        """Return the records, oldest first."""
-        return _records((await self.store.aget_all(self._turns)).values())
-
-    def open_topic(self, message: str) -> None:
+    def open_topic(self, message: str) -> Flow[None]:
         """Note the message that a new topic begins with."""
         with _failing_open():
-            self.store.put(self.key, {"message": message}, TOPICS)
+            yield twin(self.store, "put", self.key, {"message": message}, TOPICS)
 
-    async def aopen_topic(self, message: str) -> None:
-        """Note the message that a new topic begins with."""
-        with _failing_open():
-            await self.store.aput(self.key, {"message": message}, TOPICS)
-
-    def topic(self) -> str | None:
+    def topic(self) -> Flow[str | None]:
         """Return the message that the present topic began with; None: the conversation's beginning."""
         with _failing_open():
-            return _message(self.store.get(self.key, TOPICS))
+            value = yield twin(self.store, "get", self.key, TOPICS)
+            return value.get("message") if value else None
         return None
 
-    async def atopic(self) -> str | None:
-        """Return the message that the present topic began with; None: the conversation's beginning."""
-        with _failing_open():
-            return _message(await self.store.aget(self.key, TOPICS))
-        return None
-
-    def delete(self) -> None:
+    def delete(self) -> Flow[None]:
         """Delete every record of the conversation."""
-        for turn_id in self.store.get_all(self._turns):
-            self.store.delete(turn_id, self._turns)
-        self.store.delete(self.key, TOPICS)
-
-    async def adelete(self) -> None:
-        """Delete every record of the conversation."""
-        for turn_id in await self.store.aget_all(self._turns):
-            await self.store.adelete(turn_id, self._turns)
-        await self.store.adelete(self.key, TOPICS)
-
-    def _value(self, record: TurnRecord) -> dict[str, Any]:
-        return {**asdict(record), "at": self.clock(), "cache_keys": list(record.cache_keys)}
+        for turn_id in (yield twin(self.store, "get_all", self._turns)):
+            yield twin(self.store, "delete", turn_id, self._turns)
+        yield twin(self.store, "delete", self.key, TOPICS)
 
 
 def opens_topic(decision: TriggerDecision, message: str, window: HistoryWindow) -> bool:
@@ -178,16 +166,6 @@ def rounds_with_records(messages: Iterable[ChatMessage], records: Sequence[TurnR
         status = RewriteStatus(record.status)
         rounds.append(HistoryTurn(message, tuple(answers), record.turn_id, record.query, status))
     return rounds[::-1]
-
-
-def _records(values: Iterable[dict[str, Any]]) -> list[TurnRecord]:
-    known = TurnRecord.__dataclass_fields__
-    records = (TurnRecord(**{k: v for k, v in value.items() if k in known}) for value in values)
-    return sorted(records, key=lambda record: record.at)
-
-
-def _message(value: dict[str, Any] | None) -> str | None:
-    return value.get("message") if value else None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.storage.kvstore.types import DEFAULT_COLLECTION, BaseKVStore
-from sqlalchemy import JSON, Column, MetaData, String, Table, delete, insert, select
+from sqlalchemy import JSON, Column, ColumnElement, MetaData, String, Table, delete, insert, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -42,31 +42,30 @@ class SQLKeyValueStore(BaseKVStore):
 
     async def aput(self, key: str, val: dict[str, Any], collection: str = DEFAULT_COLLECTION) -> None:
         """Store a value under a key."""
-        engine, table = await self._ready(), self._table
+        engine = await self._ready()
         async with engine.begin() as connection:
-            await connection.execute(delete(table).where(table.c.collection == collection, table.c.key == key))
-            await connection.execute(insert(table).values(collection=collection, key=key, value=val))
+            await connection.execute(delete(self._table).where(*self._at(collection, key)))
+            await connection.execute(insert(self._table).values(collection=collection, key=key, value=val))
 
     async def aget(self, key: str, collection: str = DEFAULT_COLLECTION) -> dict[str, Any] | None:
         """Return the value under a key, or None."""
-        engine, table = await self._ready(), self._table
-        wanted = select(table.c.value).where(table.c.collection == collection, table.c.key == key)
+        engine = await self._ready()
         async with engine.connect() as connection:
+            wanted = select(self._table.c.value).where(*self._at(collection, key))
             return (await connection.execute(wanted)).scalar_one_or_none()
 
     async def aget_all(self, collection: str = DEFAULT_COLLECTION) -> dict[str, dict[str, Any]]:
         """Return every value of a collection by key."""
-        engine, table = await self._ready(), self._table
-        wanted = select(table.c.key, table.c.value).where(table.c.collection == collection)
+        engine = await self._ready()
         async with engine.connect() as connection:
+            wanted = select(self._table.c.key, self._table.c.value).where(*self._at(collection))
             return {row.key: row.value for row in await connection.execute(wanted)}
 
     async def adelete(self, key: str, collection: str = DEFAULT_COLLECTION) -> bool:
         """Delete a key; return True if it was there."""
-        engine, table = await self._ready(), self._table
+        engine = await self._ready()
         async with engine.begin() as connection:
-            gone = await connection.execute(delete(table).where(table.c.collection == collection, table.c.key == key))
-        return bool(gone.rowcount)
+            return bool((await connection.execute(delete(self._table).where(*self._at(collection, key)))).rowcount)
 
     def put(self, key: str, val: dict[str, Any], collection: str = DEFAULT_COLLECTION) -> None:
         """Store a value under a key."""
@@ -83,6 +82,10 @@ class SQLKeyValueStore(BaseKVStore):
     def delete(self, key: str, collection: str = DEFAULT_COLLECTION) -> bool:
         """Delete a key; return True if it was there."""
         return bool(asyncio_run(self.adelete(key, collection)))
+
+    def _at(self, collection: str, key: str | None = None) -> list[ColumnElement[bool]]:
+        columns = self._table.c
+        return [columns.collection == collection, *([] if key is None else [columns.key == key])]
 
     async def _ready(self) -> AsyncEngine:
         engine = self._engine if isinstance(self._engine, AsyncEngine) else await self._engine()

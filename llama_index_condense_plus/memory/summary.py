@@ -17,7 +17,8 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.kvstore.types import BaseKVStore
 from pydantic import Field
 
-from llama_index_condense_plus import _compat, workers
+from llama_index_condense_plus import _compat
+from llama_index_condense_plus.flow import Step, in_worker, twin
 from llama_index_condense_plus.memory.summarising import SummaryState, due, merged, rendered, request
 from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
@@ -69,13 +70,9 @@ class RollingSummaryBlock(BaseMemoryBlock[str]):
         """Return the stored summary of a session."""
         return SummaryState.from_dict(await self.store.aget(self._key(session_id), SUMMARIES))
 
-    async def adelete(self, session_id: str) -> None:
-        """Forget the summary of a session."""
-        await self.store.adelete(self._key(session_id), SUMMARIES)
-
-    def delete(self, session_id: str) -> None:
-        """Forget the summary of a session."""
-        self.store.delete(self._key(session_id), SUMMARIES)
+    def forget(self, session_id: str) -> Step:
+        """Return the step that forgets the summary of a session."""
+        return twin(self.store, "delete", self._key(session_id), SUMMARIES)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:  # noqa: ARG002
         """Return the summary of the session that the memory names."""
@@ -95,7 +92,7 @@ class RollingSummaryBlock(BaseMemoryBlock[str]):
             state = await self.astate(session)
             if not state.fits(messages):  # the history was replaced
                 state = SummaryState()
-                await self.adelete(session)
+                await self.forget(session).arun()
             await self._archive(memory, state)
             end = due(messages, state, self.after_messages, self.keep_messages, self.min_chars)
             if end == state.n_messages or state.lease_until > self.clock():
@@ -120,10 +117,8 @@ class RollingSummaryBlock(BaseMemoryBlock[str]):
     async def _ask(self, messages: list[ChatMessage]) -> str:
         llm = self.llm()
         messages = _compat.messages_for(llm, messages)
-        if _compat.blocks_event_loop(llm):
-            response = await asyncio.wrap_future(workers.submit(lambda: llm.chat(messages), "summary"))
-        else:
-            response = await llm.achat(messages)
+        blocks = _compat.blocks_event_loop(llm)
+        response = await (in_worker(lambda: llm.chat(messages), "summary") if blocks else llm.achat(messages))
         return response.message.content or ""
 
     async def _archive(self, memory: Memory, state: SummaryState) -> None:

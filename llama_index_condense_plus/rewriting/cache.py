@@ -17,6 +17,7 @@ from cachetools import TTLCache
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
+from llama_index_condense_plus.operations import Predict
 from llama_index_condense_plus.settings import CondensePlusSettings
 
 KEY_VERSION = "2"
@@ -52,6 +53,19 @@ def cache_key(
     own = settings.model_dump(mode="json", include={"rewrite", "guards", "cleanup", "aliases", "languages"})
     parts = [KEY_VERSION, settings.cache.namespace if namespace is None else namespace, model, words, own]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def predict_hash(predict: Predict) -> str:
+    """Return the hash of a call's rendered prompt, for trace, log and cache key."""
+    if predict.prompt is None:
+        return prompt_hash(predict.messages)
+    return prompt_hash(predict.prompt.format_messages(**predict.prompt_args))
+
+
+def prompt_hash(messages: Sequence[ChatMessage]) -> str:
+    """Return a short hash of a rendered prompt."""
+    rendered = "\x1e".join(f"{m.role.value}\x1f{m.content or ''}" for m in messages)
+    return hashlib.sha256(rendered.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class InProcessRewriteCache:

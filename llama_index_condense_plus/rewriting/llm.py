@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage
@@ -15,7 +14,7 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.prompts.base import BasePromptTemplate, PromptTemplate
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.operations import Flow, Predict, Race, Rewritten, RuleOutcome
+from llama_index_condense_plus.operations import Flow, Predict, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import Rewriter
 from llama_index_condense_plus.rewriting.carry import CarryRewriter
 from llama_index_condense_plus.rewriting.history import render
@@ -24,17 +23,12 @@ from llama_index_condense_plus.rewriting.prompt import (
     StandaloneQuestion,
     build_prompt,
     fitting,
-    prompt_hash,
     read_shots,
     shipped_shots,
 )
 from llama_index_condense_plus.settings.sections import RewriteSettings
-from llama_index_condense_plus.types import CARRY, RewriteRequest
+from llama_index_condense_plus.types import CARRY, CHAT_HISTORY, CONTEXT_WINDOW, RewriteRequest
 
-CHAT_HISTORY = "chat_history"
-"""Key of ``RewriteRequest.extra`` under which the engine passes the raw chat messages."""
-CONTEXT_WINDOW = "context_window"
-"""Key of ``RewriteRequest.extra`` under which the engine passes what tells how many tokens its model takes."""
 END_OF_CHAIN = "original"
 """Name in ``rewrite.chain`` that stands for the user's own words."""
 JOINED_MESSAGES = 6
@@ -97,32 +91,6 @@ class LLMRewriter:
         return prediction
 
 
-class RacingRewriter:
-    """Asks several models at once and takes the first that answers.
-
-    Args:
-        llms: the models, at least two, fastest first.
-        settings: the ``rewrite`` section.
-        own: ``prompt`` and ``clock``, as of ``LLMRewriter``.
-
-    Raises:
-        ConfigurationError: fewer than two models.
-    """
-
-    name = "llm"
-
-    def __init__(self, llms: Sequence[LLM], settings: RewriteSettings | None = None, **own: Any) -> None:
-        if len(llms) < 2:  # noqa: PLR2004
-            raise ConfigurationError("RacingRewriter needs at least two models; for one there is LLMRewriter.")
-        self._runners = [LLMRewriter(settings, llm=llm, **own) for llm in llms]
-        self.shown_shots = self._runners[0].shown_shots
-
-    def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:
-        """Ask all models."""
-        prediction: Rewritten = yield Race(tuple(runner.predict(request) for runner in self._runners))
-        return prediction
-
-
 class StockRewriter:
     """Asks as LlamaIndex's CondenseQuestionChatEngine does: its prompt, the whole raw history, no options.
 
@@ -177,13 +145,6 @@ def as_template(prompt: BasePromptTemplate | str) -> BasePromptTemplate:
         names = " and ".join(f"{{{name}}}" for name in sorted(missing))
         raise ConfigurationError(f"The condense prompt lacks {names}.")
     return template
-
-
-def predict_hash(predict: Predict) -> str:
-    """Return the hash of a call's rendered prompt, for trace, log and cache key."""
-    if predict.prompt is None:
-        return prompt_hash(predict.messages)
-    return prompt_hash(predict.prompt.format_messages(**predict.prompt_args))
 
 
 def build_rewriters(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
@@ -129,12 +128,6 @@ def relative_times(message: str, language: str) -> list[str]:
     words = sorted(_texts(language)["relative_time"], key=len, reverse=True)
     edge = r"\b" if words[0].isascii() else ""
     return re.findall(f"{edge}(?:{'|'.join(map(re.escape, words))}){edge}", folded)
-
-
-def prompt_hash(messages: Sequence[ChatMessage]) -> str:
-    """Return a short hash of a rendered prompt, for trace, log and cache key."""
-    rendered = "\x1e".join(f"{m.role.value}\x1f{m.content or ''}" for m in messages)
-    return hashlib.sha256(rendered.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def quoted(text: str) -> str:

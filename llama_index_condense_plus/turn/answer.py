@@ -9,11 +9,14 @@ from typing import Any
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.generic_utils import messages_to_history_str
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
+from llama_index.core.llms.llm import LLM
 from llama_index.core.prompts.base import BasePromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus import _compat
+from llama_index_condense_plus.flow import Step
 from llama_index_condense_plus.languages import pack
 from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
 from llama_index_condense_plus.types import HistoryWindow, QueryPlan, QueryRole, RewriteResult, RewriteStatus
@@ -83,6 +86,24 @@ def conversation_reply(message: str, language: str, before: Sequence[ChatMessage
     """Return the messages of a reply without documents: small talk, or nothing found."""
     system = ChatMessage(role=MessageRole.SYSTEM, content=pack(language).phrase("converse"))
     return [*_systems_first([system, *before]), ChatMessage(role=MessageRole.USER, content=message)]
+
+
+def converse(llm: LLM, messages: Sequence[ChatMessage], *, streaming: bool) -> Step:
+    """Return the step that replies from the conversation alone, without documents."""
+    fitting = _compat.messages_for(llm, messages)
+
+    def run() -> Response | StreamingResponse:
+        if streaming:
+            return StreamingResponse(part.delta or "" for part in llm.stream_chat(fitting))
+        return Response(llm.chat(fitting).message.content)
+
+    async def arun() -> Response | AsyncStreamingResponse:
+        if streaming:
+            parts = await llm.astream_chat(fitting)
+            return AsyncStreamingResponse(part.delta or "" async for part in parts)
+        return Response((await llm.achat(fitting)).message.content)
+
+    return Step("answer", run, arun)
 
 
 def clarifying_question(candidates: Sequence[str], language: str) -> str:

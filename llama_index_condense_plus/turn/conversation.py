@@ -1,89 +1,35 @@
-"""One conversation: its memory, its lock, its restrictions, and the turns that are not written yet."""
+"""Conversations: the memory of each, its lock, what may be searched, and what is kept beside the messages."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
-from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.memory import BaseMemory
+from llama_index.core.llms.llm import LLM
+from llama_index.core.memory import BaseMemory, Memory
 from llama_index.core.storage.kvstore import SimpleKVStore
+from llama_index.core.storage.kvstore.types import BaseKVStore
 
-from llama_index_condense_plus.memory.records import ConversationRecords
-from llama_index_condense_plus.memory.summary import summary_block
+from llama_index_condense_plus._compat import memories
+from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.flow import Step, adrive, drive, to_its_end, twin
+from llama_index_condense_plus.memory.records import ConversationRecords, TurnRecord
+from llama_index_condense_plus.memory.sql_store import SQLKeyValueStore
+from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summary_block
+from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.protocols import TurnLock
-from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.turn.flow import Step, to_its_end
-from llama_index_condense_plus.turn.history import Commit
+from llama_index_condense_plus.settings.sections import SummarySettings
 from llama_index_condense_plus.turn.lock import ConversationLock
 from llama_index_condense_plus.turn.restriction import Restriction
 
-
-@dataclass
-class ConversationState:
-    """What every engine over one conversation shares."""
-
-    make_records: Callable[[], ConversationRecords] = lambda: ConversationRecords(SimpleKVStore(), "")
-    """Makes what is kept beside the messages, when it is first needed."""
-    lock: TurnLock = field(default_factory=ConversationLock)
-    """Lets one turn run at a time."""
-    is_shared: bool = False
-    """True: other processes have turns of this conversation too."""
-    is_stored: bool = False
-    """True: what is beside the messages outlives this process."""
-    memory: Callable[[], BaseMemory | None] = lambda: None
-    """Returns the memory it was made for while that lives."""
-
-    def __post_init__(self) -> None:
-        self._topic: str | None = None
-        self._knows_topic = False
-        self._refreshing = False
-        self._mutex = threading.Lock()
-
-    @cached_property
-    def records(self) -> ConversationRecords:
-        """What is kept beside the messages."""
-        return self.make_records()
-
-    def is_of_another(self, memory: BaseMemory) -> bool:
-        """Return True if it was made for another memory object."""
-        first = self.memory()
-        return first is not None and first is not memory
-
-    @property
-    def topic(self) -> str | None:
-        """The message that the present topic began with, as far as this process knows; None: the beginning."""
-        return self._topic
-
-    @property
-    def must_read_topic(self) -> bool:
-        """True if the topic has to be looked up: another process may have opened one."""
-        return self.is_stored and (self.is_shared or not self._knows_topic)
-
-    def set_topic(self, message: str | None) -> None:
-        """Note the message that the present topic began with."""
-        self._topic, self._knows_topic = message, True
-
-    def reading_topic(self) -> Step:
-        """Return the step that looks up which message the present topic began with."""
-
-        async def arun() -> None:
-            self.set_topic(await to_its_end(self.records.atopic()))
-
-        return Step("memory", lambda: self.set_topic(self.records.topic()), arun)
-
-    def begin_refresh(self) -> bool:
-        """Return True if no refresh of the summary is under way, and note that one is."""
-        with self._mutex:
-            begun, self._refreshing = not self._refreshing, True
-        return begun
-
-    def end_refresh(self) -> None:
-        """Note that the refresh is over."""
-        self._refreshing = False
+_LOCK_METHODS = ("acquire", "aacquire", "confirm", "aconfirm", "release")
 
 
 class Tenants(NamedTuple):
@@ -98,107 +44,201 @@ class Tenants(NamedTuple):
 
 
 @dataclass
+class ConversationState:
+    """What every engine over one conversation shares."""
+
+    make_records: Callable[[], ConversationRecords]
+    """Makes what is kept beside the messages, when it is first needed."""
+    lock: TurnLock
+    """Lets one turn run at a time."""
+    is_shared: bool
+    """True: other processes have turns of this conversation too."""
+    is_stored: bool
+    """True: what is beside the messages outlives this process."""
+    memory: Callable[[], BaseMemory | None]
+    """Returns the memory it was made for while that lives."""
+    topic: str | None = None
+    """The message that the present topic began with, as far as this process knows; None: the beginning."""
+
+    def __post_init__(self) -> None:
+        self._knows_topic = False
+        self.refreshing = threading.Lock()
+
+    @cached_property
+    def records(self) -> ConversationRecords:
+        """What is kept beside the messages."""
+        return self.make_records()
+
+    def present_topic(self) -> Flow[str | None]:
+        """Return the message that the present topic began with; looked up where another process may have opened one."""
+        if self.is_stored and (self.is_shared or not self._knows_topic):
+            look_up = self.records.topic
+            self.note_topic((yield Step("memory", lambda: drive(look_up()), lambda: to_its_end(adrive(look_up())))))
+        return self.topic
+
+    def note_topic(self, message: str | None) -> None:
+        """Note the message that the present topic began with."""
+        self.topic, self._knows_topic = message, True
+
+    def keep(self, record: TurnRecord, *, opens_topic: bool) -> Flow[None]:
+        """Keep what a turn searched, and the topic that it opens."""
+        yield from self.records.add(record)
+        if opens_topic:
+            self.note_topic(record.message)
+            yield from self.records.open_topic(record.message)
+
+
+@dataclass
 class Conversation:
-    """The state of one conversation."""
+    """One conversation, as one engine sees it."""
 
     memory: BaseMemory
     """Holds the user's own words and the answers."""
-    state: ConversationState = field(default_factory=ConversationState)
+    state: ConversationState
     """What every engine over this conversation shares."""
-    restriction: Restriction = field(default_factory=Restriction)
+    restriction: Restriction
     """What every turn may search."""
-    key: str = ""
+    key: str
     """Identifies the conversation in its chat store."""
-    tenants: Tenants = field(default_factory=Tenants)
+    tenants: Tenants
     """Tell it from conversations of an equal key elsewhere."""
-
-    def __post_init__(self) -> None:
-        self._open: set[Commit] = set()
-        self._mutex = threading.Lock()
+    pending: set[Callable[[], None]] = field(default_factory=set)
+    """Gives up a turn that is not written yet, one for each."""
 
     @property
     def lock(self) -> TurnLock:
         """Lets one turn run at a time."""
         return self.state.lock
 
-    def commit(self, message: str, *, stores: bool = True) -> Commit:
-        """Return the right to write a turn.
-
-        Args:
-            message: the user's words.
-            stores: False: the caller keeps the history, and nothing is written.
-        """
-        commit = Commit(self.memory, self.lock, message, stores=stores)
-        commit.on_closed = self._forget
-        with self._mutex:
-            self._open.add(commit)
-        return commit
-
-    def reset(self) -> None:
+    def reset(self) -> Flow[None]:
         """Give up every turn that is not written yet, then empty the memory and what is kept beside it."""
         self.abandon()
-        self.memory.reset()
-        self.state.records.delete()
-        self.state.set_topic(None)
-        block = summary_block(self.memory)
-        if block is not None:
-            block.delete(self.key)
-
-    async def areset(self) -> None:
-        """Empty the conversation without blocking the event loop."""
-        self.abandon()
-        await self.memory.areset()
-        await self.state.records.adelete()
-        self.state.set_topic(None)
-        block = summary_block(self.memory)
-        if block is not None:
-            await block.adelete(self.key)
+        yield twin(self.memory, "reset")
+        yield from self.state.records.delete()
+        self.state.note_topic(None)
+        if block := summary_block(self.memory):
+            yield block.forget(self.key)
 
     def abandon(self) -> None:
         """Give up every turn that is not written yet."""
+        for give_up in tuple(self.pending):
+            give_up()
+
+
+@dataclass
+class Sessions:
+    """Makes conversations. Two made for one key over one chat store share lock, topic and records."""
+
+    store: BaseKVStore | None
+    """Keeps what is beside the messages; None: a table in the memory's own database, in process without one."""
+    locks: Callable[[str], TurnLock] | None
+    """Returns a conversation's lock by key; None: a lock within this process."""
+    summary: SummarySettings
+    """The ``summary`` section."""
+    llm: Callable[[], LLM]
+    """Returns the model that summarises."""
+    namespace: str
+    """The tenant that the user named."""
+    log_path: str
+    """Where the conversations are logged."""
+
+    def __post_init__(self) -> None:
+        self._states: WeakValueDictionary[tuple[int, str], ConversationState] = WeakValueDictionary()
+        self._stores: WeakValueDictionary[int, SQLKeyValueStore] = WeakValueDictionary()
+        self._mutex = threading.Lock()
+
+    def conversation(self, memory: BaseMemory, restriction: Restriction) -> Conversation:
+        """Return the conversation of a memory.
+
+        Args:
+            memory: holds the messages.
+            restriction: what every turn may search.
+
+        Raises:
+            ConfigurationError: a rolling summary is wanted, and this memory takes none; or the memory's key is one
+                that other conversations have too.
+        """
+        memories.share_chat_store(memory, ConversationLock)
+        chat_store, key = memories.chat_store_of(memory), memories.key_of(memory)
+        location, has_default_key = memories.location_of(chat_store), memories.has_default_key(memory)
+        holder = memory if chat_store is None else chat_store
+        token = memories.token_of(holder)
+        tenant = self._digest(location or token.name)
+        self._summarise(memory, tenant)
         with self._mutex:
-            pending = tuple(self._open)
-        for commit in pending:
-            commit.abandon()
+            state = self._states.get((id(holder), key))
+            first = state.memory() if state is not None else None
+            if has_default_key and (location or (first is not None and first is not memory)):
+                raise ConfigurationError(
+                    f"{type(memory).__name__} has the default key {key!r}, or none, and its chat store holds other "
+                    "conversations: two users would read each other's messages. Give each conversation a key of its "
+                    'own: for_conversation("user-42"), or chat_store_key="user-42" (session_id for Memory).'
+                )
+            if state is None:
+                beside, locks = f"{key}#{tenant}", None if has_default_key else self.locks
+                state = self._states[id(holder), key] = ConversationState(
+                    lambda: ConversationRecords(self._store_beside(chat_store), beside),
+                    ConversationLock() if locks is None else _checked_lock(locks, beside),
+                    is_shared=locks is not None,
+                    is_stored=self.store is not None or memories.is_durable(chat_store),
+                    memory=weakref.ref(memory),
+                )
+        unique = location or (token.name if has_default_key else "")
+        slot = 0 if unique else memories.slot_of(token, self.log_path, key)
+        log = self._digest(unique or str(slot)) if unique or slot else self.namespace
+        return Conversation(memory, state, restriction, key, Tenants(tenant, self._digest(location), log))
 
-    def _forget(self, commit: Commit) -> None:
+    def _digest(self, location: str) -> str:
+        words = json.dumps([self.namespace, location])
+        return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def _store_beside(self, chat_store: Any) -> BaseKVStore:
+        """Return the store for what belongs to the conversations of a chat store."""
+        if self.store is not None:
+            return self.store
+        if not memories.is_durable(chat_store):
+            return SimpleKVStore()
         with self._mutex:
-            self._open.discard(commit)
+            beside = self._stores.get(id(chat_store))
+            if beside is None:  # it holds the chat store, so that the number stays the chat store's
+                beside = SQLKeyValueStore(lambda: memories.engine_of(chat_store), db_schema=chat_store.db_schema)
+                self._stores[id(chat_store)] = beside
+            return beside
+
+    def _summarise(self, memory: BaseMemory, tenant: str) -> None:
+        """Give a memory its rolling summary, and a summary its tenant."""
+        block = summary_block(memory)
+        if block is None:
+            if not self.summary.enabled:
+                return
+            if not isinstance(memory, Memory):
+                raise ConfigurationError(
+                    f"summary.enabled needs LlamaIndex's Memory, not {type(memory).__name__}. Give "
+                    "memory=Memory.from_defaults(…), or summary.enabled = false; ChatSummaryMemoryBuffer has its own."
+                )
+            options = self.summary.model_dump(exclude={"enabled"})
+            store = self._store_beside(memory.sql_store)
+            own = RollingSummaryBlock(llm=self.llm, store=store, scope=tenant, **options)
+        elif block.scope is None:
+            own = block
+            own.scope = tenant
+        else:  # one block may serve several databases
+            own = block if block.scope == tenant else block.model_copy(update={"scope": tenant})
+        if own is not block:
+            others = [one for one in memory.memory_blocks if one is not block]  # type: ignore[attr-defined]
+            memory.memory_blocks = [*others, own]  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True)
-class TurnOptions:
-    """What ``engine.options(...)`` changes for one turn."""
-
-    rewrite: bool | str | None = None
-    """None: the gate decides; False: never; True: always; a text: search this."""
-    settings: CondensePlusSettings | None = None
-    """Other settings."""
-    restriction: Restriction = field(default_factory=Restriction)
-    """What the turn may search."""
-    tenant: str = ""
-    """Whose rewrites are cached together."""
-
-    def within(self, outer: TurnOptions) -> TurnOptions:
-        """Return both options as one: the inner ones win, restrictions add up."""
-        return TurnOptions(
-            outer.rewrite if self.rewrite is None else self.rewrite,
-            self.settings or outer.settings,
-            self.restriction.within(outer.restriction),
+def _checked_lock(locks: Callable[[str], TurnLock], key: str) -> TurnLock:
+    name = getattr(locks, "__qualname__", type(locks).__name__)
+    try:
+        lock = locks(key)
+    except Exception as error:
+        raise ConfigurationError(f"locks={name} failed: {type(error).__name__}: {error}") from error
+    lacking = [method for method in _LOCK_METHODS if not hasattr(lock, method)]
+    if lacking:
+        raise ConfigurationError(
+            f"locks={name} returned {type(lock).__name__}, which has no {', '.join(lacking)}; it must return a "
+            "TurnLock, as LeaseLocks does."
         )
-
-
-@dataclass(frozen=True)
-class TurnRequest:
-    """One call of one of the four entry points."""
-
-    message: str
-    """The user's words."""
-    chat_history: list[ChatMessage] | None = None
-    """None: the memory; a list: this turn reads it in place of the memory."""
-    options: TurnOptions = field(default_factory=TurnOptions)
-    """What is different in this turn."""
-    streaming: bool = False
-    """Whether the answer is streamed."""
-    replaces_last: bool = False
-    """True: the last round is taken back and answered anew."""
+    return lock

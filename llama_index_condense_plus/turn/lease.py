@@ -8,9 +8,9 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from concurrent.futures import Future, wait
+from functools import partial
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from sqlalchemy import (
@@ -29,16 +29,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from llama_index_condense_plus import workers
 from llama_index_condense_plus.errors import ConversationBusyError
+from llama_index_condense_plus.flow import Step, adrive, drive, twin
+from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.turn.lock import ConversationLock
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 
 POLL_S = (0.02, 0.25)
 """Shortest and longest pause between two attempts at a lease that another process holds, in seconds."""
-CALLERS = 4
-"""Threads that talk to the store."""
 
 
 class LeaseStore(Protocol):
@@ -46,15 +46,12 @@ class LeaseStore(Protocol):
 
     def take(self, key: str, token: str, ttl_s: float) -> bool:
         """Take a free or expired lease; return False if somebody else holds it."""
-        ...
 
     def renew(self, key: str, token: str, ttl_s: float) -> bool:
         """Prolong a lease; return False if it is no longer this token's."""
-        ...
 
     def drop(self, key: str, token: str) -> None:
         """Give a lease back, if it is still this token's."""
-        ...
 
 
 class LeaseLocks:
@@ -75,13 +72,12 @@ class LeaseLocks:
         self.ttl_s = ttl_s
         self.wait_s = wait_s
         self._prefix = prefix
+        self.held: set[LeaseLock] = set()
+        """The locks whose leases are renewed."""
         self._locks: WeakValueDictionary[str, LeaseLock] = WeakValueDictionary()
         self._mutex = threading.Lock()
-        self._held: dict[str, LeaseLock] = {}
-        self._callers = ThreadPoolExecutor(CALLERS, "condense-plus-lease")
-        self._wake = threading.Event()
-        self._closed = False
-        self._keeper: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._renewing: threading.Thread | None = None
 
     def __call__(self, key: str) -> LeaseLock:
         """Return the lock of a conversation, always the same one in this process."""
@@ -93,36 +89,22 @@ class LeaseLocks:
 
     def close(self) -> None:
         """Stop renewing and give every lease back."""
-        self._closed = True
-        self._wake.set()
-        for lock in tuple(self._held.values()):
+        self._closing.set()
+        for lock in tuple(self.held):
             lock.release()
-        self._callers.shutdown()
 
-    def call(self, function: Callable[..., T], *args: object) -> Future[T]:
-        """Run a store's operation beside the caller."""
-        return self._callers.submit(function, *args)
-
-    def hold(self, lock: LeaseLock) -> None:
-        """Renew a lock's lease until it is let go."""
+    def keep_renewing(self) -> None:
+        """Renew the leases that are held, until ``close``."""
         with self._mutex:
-            self._held[lock.key] = lock
-            if self._keeper is None:
-                self._keeper = threading.Thread(target=self._renew_all, name="condense-plus-leases", daemon=True)
-                self._keeper.start()
+            if self._renewing is None or not self._renewing.is_alive():  # it does not live on in a forked child
+                self._renewing = threading.Thread(target=self._renew, name="condense-plus-leases", daemon=True)
+                self._renewing.start()
 
-    def let_go(self, lock: LeaseLock) -> None:
-        """Renew a lock's lease no longer."""
-        with self._mutex:
-            self._held.pop(lock.key, None)
-
-    def _renew_all(self) -> None:
-        while not self._wake.wait(self.ttl_s / 3) and not self._closed:
-            with self._mutex:
-                held = tuple(self._held.values())
-            for lock in held:
+    def _renew(self) -> None:
+        while not self._closing.wait(self.ttl_s / 3):
+            for lock in tuple(self.held):
                 try:
-                    lock.renew()
+                    self.store.renew(lock.key, lock.token, self.ttl_s)
                 except Exception as error:  # noqa: BLE001 - the lease may still be there; confirm() will tell
                     logger.warning("A conversation's lease was not renewed: %s", type(error).__name__)
 
@@ -130,13 +112,13 @@ class LeaseLocks:
 class LeaseLock:
     """The lock of one conversation: first come, first served in this process, then a lease among processes."""
 
-    __slots__ = ("__weakref__", "_local", "_locks", "_token", "key")
-
     def __init__(self, locks: LeaseLocks, key: str) -> None:
         self.key = key
+        self.token = ""
+        """Names the holder of the lease; empty: this process does not hold it."""
         self._locks = locks
         self._local = ConversationLock()
-        self._token = ""
+        self._under_way: Future[Any] | None = None
 
     def acquire(self) -> None:
         """Wait in this thread.
@@ -144,108 +126,76 @@ class LeaseLock:
         Raises:
             ConversationBusyError: another process held it for ``wait_s``, or the store cannot be reached.
         """
-        self._local.acquire()
-        try:
-            token, deadline, pause = uuid.uuid4().hex, time.monotonic() + self._locks.wait_s, POLL_S[0]
-            while not self._checked(self._take(token)):
-                pause = self._next_pause(pause, deadline)
-                time.sleep(pause)
-        except BaseException:
-            self._local.release()
-            raise
-        self._begin(token)
+        drive(self._acquired())
 
     async def aacquire(self) -> None:
-        """Wait without blocking the event loop.
-
-        Raises:
-            ConversationBusyError: another process held it for ``wait_s``, or the store cannot be reached.
-        """
-        await self._local.aacquire()
-        token = uuid.uuid4().hex
-        try:
-            deadline, pause = time.monotonic() + self._locks.wait_s, POLL_S[0]
-            while not await self._achecked(self._take(token)):
-                pause = self._next_pause(pause, deadline)
-                await asyncio.sleep(pause)
-        except BaseException:
-            self._forget(token)  # the attempt under way may succeed after all
-            self._local.release()
-            raise
-        self._begin(token)
+        """Wait without blocking the event loop; raises what ``acquire`` raises."""
+        await adrive(self._acquired())
 
     def confirm(self) -> None:
         """Raise ConversationBusyError if the lease was lost, or cannot be confirmed."""
-        self._confirmed(
-            self._checked(self._locks.call(self._locks.store.renew, self.key, self._token, self._locks.ttl_s))
-        )
+        drive(self._confirmed())
 
     async def aconfirm(self) -> None:
         """Raise ConversationBusyError if the lease was lost, or cannot be confirmed."""
-        renewing = self._locks.call(self._locks.store.renew, self.key, self._token, self._locks.ttl_s)
-        self._confirmed(await self._achecked(renewing))
+        await adrive(self._confirmed())
 
     def release(self) -> None:
         """Let the next turn run; the lease is given back beside the caller."""
-        token, self._token = self._token, ""
-        self._locks.let_go(self)
-        self._forget(token, self._local.release)
+        token, self.token = self.token, ""
+        self._locks.held.discard(self)
+        self._give_back(token)
 
-    def renew(self) -> None:
-        """Prolong the lease, if it is held."""
-        token = self._token
-        if token:
-            self._locks.store.renew(self.key, token, self._locks.ttl_s)
+    def _acquired(self) -> Flow[None]:
+        yield twin(self._local, "acquire")
+        token, deadline, pause = uuid.uuid4().hex, time.monotonic() + self._locks.wait_s, POLL_S[0]
+        try:
+            while not (yield from self._asked("take", token, self._locks.ttl_s)):
+                if time.monotonic() >= deadline:
+                    raise ConversationBusyError(
+                        f"Another worker has been in a turn of this conversation for {self._locks.wait_s:g} s. "
+                        "Ask again later."
+                    )
+                pause = min(POLL_S[1], pause * random.uniform(1.0, 2.0))  # noqa: S311 - spreads the waiting processes
+                yield Step("pause", partial(time.sleep, pause), partial(asyncio.sleep, pause))
+        except BaseException:
+            self._give_back(token)
+            raise
+        self.token = token
+        self._locks.held.add(self)
+        self._locks.keep_renewing()
 
-    def _take(self, token: str) -> Future[bool]:
-        return self._locks.call(self._locks.store.take, self.key, token, self._locks.ttl_s)
+    def _confirmed(self) -> Flow[None]:
+        if not (yield from self._asked("renew", self.token, self._locks.ttl_s)):
+            raise ConversationBusyError(
+                "This turn lost its conversation to another worker; it is not stored. Ask again."
+            )
 
-    def _begin(self, token: str) -> None:
-        self._token = token
-        self._locks.hold(self)
+    def _asked(self, method: str, *arguments: Any) -> Flow[bool]:
+        ask = partial(getattr(self._locks.store, method), self.key, *arguments)
 
-    def _forget(self, token: str, then: Callable[[], None] = lambda: None) -> None:
+        async def beside_loop() -> Any:
+            self._under_way = workers.submit_or_run(ask, "lease")
+            return await asyncio.wrap_future(self._under_way)
+
+        try:
+            return bool((yield Step("lease", ask, beside_loop)))
+        except Exception as error:
+            words = f"The store of the conversation locks cannot be reached: {type(error).__name__}."
+            raise ConversationBusyError(words) from error
+
+    def _give_back(self, token: str) -> None:
         def drop() -> None:
+            if self._under_way is not None:  # a cancelled attempt may have taken it after all
+                wait((self._under_way,))
             try:
                 self._locks.store.drop(self.key, token)
             except Exception as error:  # noqa: BLE001 - it expires by itself
                 logger.warning("A conversation's lease was not given back: %s", type(error).__name__)
             finally:
-                then()
+                self._local.release()
 
-        try:
-            self._locks.call(drop)
-        except RuntimeError:  # closed
-            drop()
-
-    def _checked(self, calling: Future[T]) -> T:
-        try:
-            return calling.result()
-        except Exception as error:
-            raise _unreachable(error) from error
-
-    async def _achecked(self, calling: Future[T]) -> T:
-        try:
-            return await asyncio.wrap_future(calling)
-        except Exception as error:
-            raise _unreachable(error) from error
-
-    def _confirmed(self, is_held: bool) -> None:
-        if not is_held:
-            raise ConversationBusyError(
-                "This turn lost its conversation to another worker; it is not stored. Ask again."
-            )
-
-    def _next_pause(self, pause: float, deadline: float) -> float:
-        if time.monotonic() >= deadline:
-            raise ConversationBusyError(
-                f"Another worker has been in a turn of this conversation for {self._locks.wait_s:g} s. Ask again later."
-            )
-        return min(POLL_S[1], pause * random.uniform(1.0, 2.0))  # noqa: S311 - spreads the waiting processes
-
-
-def _unreachable(error: Exception) -> ConversationBusyError:
-    return ConversationBusyError(f"The store of the conversation locks cannot be reached: {type(error).__name__}.")
+        workers.submit_or_run(drop, "lease")
 
 
 class RedisLeaseStore:
@@ -291,19 +241,11 @@ class SQLLeaseStore:
 
     def __init__(self, engine: Engine, table_name: str = "condense_plus_leases") -> None:
         self._engine = engine
-        self._table = Table(
-            table_name,
-            MetaData(),
-            Column("key", String, primary_key=True),
-            Column("token", String, nullable=False),
-            Column("expires", Double, nullable=False),
-        )
-        is_sqlite = engine.dialect.name == "sqlite"
-        self._now: Any = (
-            literal_column("(julianday('now') - 2440587.5) * 86400.0")
-            if is_sqlite
-            else func.extract("epoch", func.clock_timestamp())
-        )
+        key, token = Column("key", String, primary_key=True), Column("token", String, nullable=False)
+        self._table = Table(table_name, MetaData(), key, token, Column("expires", Double, nullable=False))
+        self._now: Any = func.extract("epoch", func.clock_timestamp())
+        if engine.dialect.name == "sqlite":
+            self._now = literal_column("(julianday('now') - 2440587.5) * 86400.0")
         try:
             self._table.metadata.create_all(engine)
         except DBAPIError:  # another worker made the table between the check and the making
@@ -311,31 +253,27 @@ class SQLLeaseStore:
 
     def take(self, key: str, token: str, ttl_s: float) -> bool:
         """Take a free or expired lease."""
-        table, expires = self._table, self._now + ttl_s
-        free = or_(table.c.expires < self._now, table.c.token == token)
+        table, values = self._table, {"token": token, "expires": self._now + ttl_s}
+        free = update(table).where(table.c.key == key, or_(table.c.expires < self._now, table.c.token == token))
         try:
             with self._engine.begin() as connection:
-                taken = connection.execute(
-                    update(table).where(table.c.key == key, free).values(token=token, expires=expires)
-                )
-                if taken.rowcount:
+                if connection.execute(free.values(values)).rowcount:
                     return True
                 if connection.execute(select(table.c.key).where(table.c.key == key)).first():
                     return False
-                connection.execute(table.insert().values(key=key, token=token, expires=expires))
+                connection.execute(table.insert().values(key=key, **values))
                 return True
         except IntegrityError:  # somebody was faster
             return False
 
     def renew(self, key: str, token: str, ttl_s: float) -> bool:
         """Prolong a lease; False: it is no longer this token's."""
-        table = self._table
-        mine = update(table).where(table.c.key == key, table.c.token == token)
+        mine = update(self._table).where(self._table.c.key == key, self._table.c.token == token)
         with self._engine.begin() as connection:
             return bool(connection.execute(mine.values(expires=self._now + ttl_s)).rowcount)
 
     def drop(self, key: str, token: str) -> None:
         """Give a lease back, if it is still this token's."""
-        table = self._table
+        mine = delete(self._table).where(self._table.c.key == key, self._table.c.token == token)
         with self._engine.begin() as connection:
-            connection.execute(delete(table).where(table.c.key == key, table.c.token == token))
+            connection.execute(mine)

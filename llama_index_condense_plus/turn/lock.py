@@ -15,13 +15,12 @@ PATIENCE_S = 600.0
 """Longest that a turn waits for those before it, in seconds: beyond it, they wait for one another."""
 LOOK_S = 1.0
 """Seconds between two looks at whether the holder still lives."""
-_n_forks = 0
 
 
 class ConversationLock:
     """Lets one turn of a conversation run at a time, in the order in which they came."""
 
-    __slots__ = ("__weakref__", "_held", "_holder_loop", "_mutex", "_n_forks", "_waiting")
+    __slots__ = ("__weakref__", "_held", "_holder_loop", "_mutex", "_pid", "_waiting")
 
     def __init__(self) -> None:
         self._begin_anew()
@@ -31,7 +30,7 @@ class ConversationLock:
         self._waiting: deque[Future[None]] = deque()
         self._held = False
         self._holder_loop: asyncio.AbstractEventLoop | None = None
-        self._n_forks = _n_forks
+        self._pid = os.getpid()
 
     @property
     def held(self) -> bool:
@@ -94,7 +93,7 @@ class ConversationLock:
             self._held = False
 
     def _request(self) -> Future[None]:
-        if self._n_forks != _n_forks:  # a forked child: the turns of its parent are not its own
+        if self._pid != os.getpid():  # a forked child: the turns of its parent are not its own
             self._begin_anew()
         self._pass_on_if_dead()
         ticket: Future[None] = Future()
@@ -139,12 +138,3 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
-
-
-def _count_fork() -> None:
-    global _n_forks  # noqa: PLW0603 - one number of this process
-    _n_forks += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count_fork)

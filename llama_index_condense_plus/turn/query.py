@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -12,6 +13,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import QueryBundle
 
 from llama_index_condense_plus.errors import InvalidMessageError
+from llama_index_condense_plus.flow import Step, delegate
 from llama_index_condense_plus.languages import detect_language
 from llama_index_condense_plus.observability.events import (
     QueryPlanEvent,
@@ -20,18 +22,18 @@ from llama_index_condense_plus.observability.events import (
     TurnProgressEvent,
     dispatcher,
 )
-from llama_index_condense_plus.operations import Flow, Operation, Predict, delegate
+from llama_index_condense_plus.operations import Flow, Operation, Predict
 from llama_index_condense_plus.retrieval.blend import prefetcher
+from llama_index_condense_plus.retrieval.parallel import aretrieve
 from llama_index_condense_plus.retrieval.plan import says_something
 from llama_index_condense_plus.retrieval.variants import expand
 from llama_index_condense_plus.rewriting.history import SummaryKind, build_window
-from llama_index_condense_plus.rewriting.llm import CHAT_HISTORY, CONTEXT_WINDOW
 from llama_index_condense_plus.turn.chain import RewriteChain
-from llama_index_condense_plus.turn.conversation import TurnOptions
-from llama_index_condense_plus.turn.flow import Start, retrieve
 from llama_index_condense_plus.turn.models import ask
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.types import (
+    CHAT_HISTORY,
+    CONTEXT_WINDOW,
     HistoryWindow,
     PlannedQuery,
     QueryPlan,
@@ -45,16 +47,30 @@ from llama_index_condense_plus.types import (
 
 
 @dataclass
-class Found:
-    """What the first half of a turn found out."""
+class ResolvedQuery:
+    """What a message means, and what is searched for it; filled by ``resolve``."""
 
-    window: HistoryWindow
+    pipeline: Pipeline
+    """The components."""
+    turn_id: str
+    """Identifier of the turn."""
+    wanted: bool | str | None = None
+    """None: the gate decides on a rewrite; False: never; True: always; a text: search this."""
+    retriever: BaseRetriever | None = None
+    """Searches the original beside the rewrite; None: nothing is prefetched."""
+    tenant: str = ""
+    """Whose rewrites are cached together."""
+    keep: bool = True
+    """False: leave no trace in cache and circuit breaker."""
+    summary: SummaryKind = "none"
+    """Where the memory keeps its summary; no other system message reaches the rewriting model."""
+    window: HistoryWindow = field(init=False)
     """The conversation."""
-    decision: TriggerDecision
+    decision: TriggerDecision = field(init=False)
     """Whether a rewrite was asked for."""
-    result: RewriteResult
+    result: RewriteResult = field(init=False)
     """The standalone question."""
-    plan: QueryPlan
+    plan: QueryPlan = field(init=False)
     """What to search."""
     prefetched: dict[str, Any] = field(default_factory=dict)
     """By its words: the original's retrieval, begun beside the rewrite."""
@@ -63,31 +79,8 @@ class Found:
     warnings: list[str] = field(default_factory=list)
     """What went wrong without ending the turn."""
 
-
-@dataclass
-class Finder:
-    """Runs the first half of one turn."""
-
-    pipeline: Pipeline
-    """The components."""
-    turn_id: str
-    """Identifier of the turn."""
-    options: TurnOptions
-    """What is different in this turn."""
-    retriever: BaseRetriever | None
-    """Searches the original beside the rewrite; None: nothing is prefetched."""
-    keep: bool = True
-    """False: leave no trace in cache and circuit breaker."""
-    summary: SummaryKind = "none"
-    """Where the memory keeps its summary; no other system message reaches the rewriting model."""
-
-    def __post_init__(self) -> None:
-        self.timings: dict[str, float] = {}
-        self.warnings: list[str] = []
-        self.prefetched: dict[str, Any] = {}
-
-    def run(self, message: str, history: Sequence[ChatMessage], topic_start: int = 0) -> Flow[Found]:
-        """Return what to search for a message.
+    def resolve(self, message: str, history: Sequence[ChatMessage], topic_start: int = 0) -> Flow[None]:
+        """Find out what to search for a message.
 
         Args:
             message: the user's words.
@@ -96,52 +89,43 @@ class Finder:
         """
         clock = self.pipeline.clock
         began = clock()
-        window = self._window(history, topic_start)
-        decision = self._decide(message, window)
-        if topic_start and decision.reason is TriggerReason.BACK_REFERENCE:
-            window = self._window(history, 0)
-        self.timings["decide"] = clock() - began
-        self._tell(TriggerDecisionEvent(turn_id=self.turn_id, decision=decision))
+        self.window = self._window(history, topic_start)
+        self.decision = self._decide(message)
+        if topic_start and self.decision.reason is TriggerReason.BACK_REFERENCE:
+            self.window = self._window(history, 0)
+        decided = clock()
+        self._tell(TriggerDecisionEvent(turn_id=self.turn_id, decision=self.decision))
         try:
-            began = clock()
-            result = yield from self._rewrite(message, history, window, decision)
-            self.timings["rewrite"] = clock() - began
-            self._tell(RewriteEvent(turn_id=self.turn_id, result=result))
-            began = clock()
-            plan = yield from self._plan(result, window)
-            self.timings["plan"] = clock() - began
-            self._tell(QueryPlanEvent(turn_id=self.turn_id, plan=plan))
+            self.result = yield from self._rewrite(message, history)
+            rewritten = clock()
+            self._tell(RewriteEvent(turn_id=self.turn_id, result=self.result))
+            self.plan = yield from self._plan()
+            self._tell(QueryPlanEvent(turn_id=self.turn_id, plan=self.plan))
         except BaseException:
             self.cancel()
             raise
-        return Found(window, decision, result, plan, self.prefetched, self.timings, self.warnings)
-
-    def _window(self, history: Sequence[ChatMessage], topic_start: int) -> HistoryWindow:
-        settings, own = self.pipeline.settings.history, self.pipeline
-        try:
-            return build_window(
-                history,
-                settings,
-                extractor=own.extractor,
-                count_tokens=own.count_tokens,
-                topic_start=topic_start,
-                summary=self.summary,
-            )
-        except Exception as error:  # noqa: BLE001 - parts of the user's own must not end the turn
-            self.warnings.append(f"entity extractor or token counter failed: {type(error).__name__}")
-            return build_window(history, settings, topic_start=topic_start, summary=self.summary)
+        self.timings.update(decide=decided - began, rewrite=rewritten - decided, plan=clock() - rewritten)
 
     def cancel(self) -> None:
         """Drop the prefetched retrieval: the turn ends early."""
         for pending in self.prefetched.values():
             pending.cancel()
 
-    def _decide(self, message: str, window: HistoryWindow) -> TriggerDecision:
-        wanted, language = self.options.rewrite, detect_language(message)
+    def _window(self, history: Sequence[ChatMessage], topic_start: int) -> HistoryWindow:
+        own = self.pipeline
+        build = partial(build_window, history, own.settings.history, topic_start=topic_start, summary=self.summary)
+        try:
+            return build(extractor=own.extractor, count_tokens=own.count_tokens)
+        except Exception as error:  # noqa: BLE001 - parts of the user's own must not end the turn
+            self.warnings.append(f"entity extractor or token counter failed: {type(error).__name__}")
+            return build()
+
+    def _decide(self, message: str) -> TriggerDecision:
+        language, window = detect_language(message), self.window
         if not self.pipeline.settings.enabled:
             return TriggerDecision(False, TriggerReason.DISABLED, language)
-        if wanted is not None:
-            return TriggerDecision(wanted is True and bool(window), TriggerReason.FORCED, language)
+        if self.wanted is not None:
+            return TriggerDecision(self.wanted is True and bool(window), TriggerReason.FORCED, language)
         try:
             decision: Any = self.pipeline.trigger.decide(message, window)
             if not isinstance(decision, TriggerDecision):
@@ -151,29 +135,26 @@ class Finder:
             self.warnings.append(f"trigger failed: {type(error).__name__}")
             return TriggerDecision(bool(window), TriggerReason.UNKNOWN_LANGUAGE, language)
 
-    def _rewrite(
-        self, message: str, history: Sequence[ChatMessage], window: HistoryWindow, decision: TriggerDecision
-    ) -> Flow[RewriteResult]:
-        pipeline = self.pipeline
-        if isinstance(self.options.rewrite, str) and pipeline.settings.enabled:
-            return RewriteResult(message, one_line(self.options.rewrite), RewriteStatus.REWRITTEN, "user")
+    def _rewrite(self, message: str, history: Sequence[ChatMessage]) -> Flow[RewriteResult]:
+        pipeline, decision = self.pipeline, self.decision
+        if isinstance(self.wanted, str) and pipeline.settings.enabled:
+            return RewriteResult(message, one_line(self.wanted), RewriteStatus.REWRITTEN, "user")
         original = pipeline.reviewer.original(message)
         query = original.query or message
         if not decision.rewrite:
-            return RewriteResult(
-                message, query, RewriteStatus.SKIPPED, edits=original.edits, language=decision.language
-            )
-        if self._wants_prefetch(message) and self.retriever is not None:
-            begun = prefetcher(self.retriever, pipeline.settings.retrieval.blend)
-            self.prefetched[query] = yield Start(retrieve(begun, QueryBundle(query)))
+            skipped = RewriteStatus.SKIPPED
+            return RewriteResult(message, query, skipped, edits=original.edits, language=decision.language)
+        if self.retriever is not None and self._wants_prefetch(message):
+            begun, bundle = prefetcher(self.retriever, pipeline.settings.retrieval.blend), QueryBundle(query)
+            retrieve, retrieve_async = partial(begun.retrieve, bundle), partial(aretrieve, begun, bundle)
+            self.prefetched[query] = yield Step("prefetch", retrieve, retrieve_async, is_beside=True)
         self._tell(TurnProgressEvent(turn_id=self.turn_id, stage="rewriting"))
         extra = {
             CHAT_HISTORY: list(history),
             CONTEXT_WINDOW: lambda: pipeline.condense_llm().metadata.context_window,
-            "tenant": self.options.tenant,
         }
-        request = RewriteRequest(message, window, decision, extra=extra)
-        return (yield from RewriteChain(pipeline, request, keep=self.keep).run())
+        request = RewriteRequest(message, self.window, decision, extra=extra)
+        return (yield from RewriteChain(pipeline, request, self.tenant, keep=self.keep).run())
 
     def _wants_prefetch(self, message: str) -> bool:
         retrieval = self.pipeline.settings.retrieval
@@ -181,24 +162,22 @@ class Finder:
             return False
         return retrieval.dual == "always" or says_something(message)
 
-    def _plan(self, result: RewriteResult, window: HistoryWindow) -> Flow[QueryPlan]:
+    def _plan(self) -> Flow[QueryPlan]:
+        result, pipeline = self.result, self.pipeline
         try:
-            plan = self.pipeline.planner.plan(result, window)
-            expanding = expand(plan, result, window, self.pipeline.settings)
-            expanded: QueryPlan = yield from delegate(expanding, self._perform)
-            return self._with_own_words(expanded)
+            plan = pipeline.planner.plan(result, self.window)
+            expanding = expand(plan, result, self.window, pipeline.settings)
+            plan = yield from delegate(expanding, self._perform)
+            return replace(plan, queries=tuple(self._as_prefetched(query) for query in plan.queries))
         except Exception as error:  # noqa: BLE001 - one query is better than none
             self.warnings.append(f"planning failed: {type(error).__name__}")
             return QueryPlan((PlannedQuery(result.query, QueryRole.REWRITTEN),), reason="planning failed")
 
-    def _with_own_words(self, plan: QueryPlan) -> QueryPlan:
-        """Search the user's own words as the retrieval that already runs does: aliases expanded, no whole paste."""
-        own, original = QueryRole.ORIGINAL, self.pipeline.reviewer.original
-        queries = [
-            replace(query, text=original(query.text).query or query.text) if query.role is own else query
-            for query in plan.queries
-        ]
-        return replace(plan, queries=tuple(queries))
+    def _as_prefetched(self, query: PlannedQuery) -> PlannedQuery:
+        """Search the user's own words as the retrieval under way does: aliases expanded, no whole paste."""
+        if query.role is not QueryRole.ORIGINAL:
+            return query
+        return replace(query, text=self.pipeline.reviewer.original(query.text).query or query.text)
 
     def _perform(self, operation: Operation) -> Flow[Any]:
         """Perform a lower stage's operation, its model calls asked of the rewriting model."""

@@ -12,7 +12,6 @@ from typing_extensions import TypedDict
 
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.retrieval.retriever import PlanRetriever
 
 _OPPOSITE = {FilterOperator.EQ: FilterOperator.NE, FilterOperator.IN: FilterOperator.NIN}
 _Part = MetadataFilter | MetadataFilters
@@ -78,8 +77,8 @@ class Restriction:
     def _filtered(self, retriever: BaseRetriever) -> BaseRetriever:
         if self.filters is None or not self.filters.filters:
             return retriever
-        if isinstance(retriever, PlanRetriever):
-            return retriever.with_each(self._filtered)
+        if with_each := getattr(retriever, "with_each", None):  # a PlanRetriever
+            return with_each(self._filtered)  # type: ignore[no-any-return]
         own = _compat.filters_of(retriever)
         return _compat.with_filters(retriever, conjunction(own, self.filters) or self.filters)
 
@@ -105,27 +104,20 @@ def conjunction(*given: MetadataFilters | None) -> MetadataFilters | None:
 def _conjuncts(filters: MetadataFilters) -> Iterator[_Part]:
     """Yield filters that all have to hold where the given ones do."""
     parts, condition = filters.filters, filters.condition or FilterCondition.AND
-    operators = {part.operator for part in parts if not isinstance(part, MetadataFilters)}
+    flat = [part for part in parts if isinstance(part, MetadataFilter)]
+    operators, is_flat = {part.operator for part in flat}, len(flat) == len(parts)
     if condition is FilterCondition.AND or (condition is FilterCondition.OR and len(parts) == 1):
         for part in parts:
             yield from _conjuncts(part) if isinstance(part, MetadataFilters) else (part,)
-    elif condition is FilterCondition.OR and _is_one_of(parts):
-        first: MetadataFilter = parts[0]  # type: ignore[assignment]
-        values = [part.value for part in parts]  # type: ignore[union-attr]
-        yield MetadataFilter(key=first.key, value=values, operator=FilterOperator.IN)
-    elif condition is FilterCondition.NOT and operators <= _OPPOSITE.keys() and not _nests(filters):
-        for part in parts:
-            yield MetadataFilter(key=part.key, value=part.value, operator=_OPPOSITE[part.operator])  # type: ignore[union-attr]
+    elif condition is FilterCondition.OR and is_flat and operators == {FilterOperator.EQ} and _are_alike(flat):
+        yield MetadataFilter(key=flat[0].key, value=[part.value for part in flat], operator=FilterOperator.IN)
+    elif condition is FilterCondition.NOT and is_flat and operators <= _OPPOSITE.keys():
+        for part in flat:
+            yield MetadataFilter(key=part.key, value=part.value, operator=_OPPOSITE[part.operator])
     else:
         yield filters
 
 
-def _nests(filters: MetadataFilters) -> bool:
-    return any(isinstance(part, MetadataFilters) for part in filters.filters)
-
-
-def _is_one_of(parts: list[_Part]) -> bool:
-    """Return True for alternatives of equal kind: one key, compared with texts or with numbers."""
-    equal = [p for p in parts if not isinstance(p, MetadataFilters) and p.operator is FilterOperator.EQ]
-    kinds = {type(p.value) for p in equal}
-    return bool(equal) and len(equal) == len(parts) and len({p.key for p in equal}) == 1 and len(kinds) == 1
+def _are_alike(parts: list[MetadataFilter]) -> bool:
+    """Return True for alternatives of one key, all of them texts or all of them numbers."""
+    return len({part.key for part in parts}) == len({type(part.value) for part in parts}) == 1

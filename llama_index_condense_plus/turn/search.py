@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.postprocessor import (
     AutoPrevNextNodePostprocessor,
     LongContextReorder,
@@ -22,9 +21,7 @@ from llama_index_condense_plus.retrieval.parallel import aretrieve
 from llama_index_condense_plus.retrieval.plan import query_key
 from llama_index_condense_plus.retrieval.retriever import PlanRetriever
 from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.turn.answer import TurnSynthesis
-from llama_index_condense_plus.turn.query import Found
-from llama_index_condense_plus.types import PlannedQuery, QueryRole, RankedList
+from llama_index_condense_plus.types import PlannedQuery, QueryPlan, QueryRole, RankedList
 
 ARRANGERS = (LongContextReorder, PrevNextNodePostprocessor, AutoPrevNextNodePostprocessor)
 """Postprocessors that choose nothing: they add neighbours or put the best nodes at both ends, so the surplus that
@@ -41,113 +38,91 @@ class TurnSearch:
     """Where each query goes to, by name."""
     settings: CondensePlusSettings
     """The options."""
-    found: Found
+    plan: QueryPlan
     """What to search."""
+    prefetched: Mapping[str, Any]
+    """By its words: a retrieval that was begun before the plan was known."""
     lists: tuple[RankedList, ...] = ()
     """What each query found."""
 
     @property
     def bundle(self) -> QueryBundle:
         """The search query, which retriever and postprocessors see."""
-        return QueryBundle(self.found.plan.search_query)
+        return QueryBundle(self.plan.search_query)
 
     @property
     def provenance(self) -> dict[str, tuple[str, ...]]:
         """By node id: which queries found it, and at which ranks."""
         return provenance(self.lists)
 
-    def engine(
-        self,
-        asked: str,
-        before: Sequence[ChatMessage] = (),
-        *,
-        streaming: bool = False,
-        on_answer: Callable[[], None] = lambda: None,
-    ) -> BaseQueryEngine:
+    def engine(self, synthesis: _compat.Synthesis | None = None) -> BaseQueryEngine:
         """Return a query engine for this turn alone.
 
         Args:
-            asked: what the answer call is asked.
-            before: messages before the synthesizer's own prompts.
-            streaming: whether the answer is streamed.
-            on_answer: called when the nodes are there and the answer begins.
+            synthesis: answers from what is found; None: the engine only retrieves.
         """
         postprocessors = _compat.postprocessors_of(self.query_engine)
         n_choosing = next((i for i, p in enumerate(postprocessors) if isinstance(p, ARRANGERS)), len(postprocessors))
         choosing, arranging = postprocessors[:n_choosing], postprocessors[n_choosing:]
-        retriever = PlanRetriever(
-            dict(self.retrievers),
-            plan=self.found.plan,
-            settings=self.settings,
-            prefetched=self._wanted(),
-            for_postprocessors=bool(choosing),
-            observe=self.observe,
-        )
-        synthesis = TurnSynthesis(_compat.synthesizer_of(self.query_engine), asked, before, streaming, on_answer)
         if self._is_plain():
-            only = cast(BaseRetriever, _Direct(next(iter(self.retrievers.values()))))
-            cut = [_Cut(self, self.settings.fusion.top_k)] if self.settings.fusion.top_k else []
-            around = [_Recorder(self), *choosing, *cut, *arranging]
-            return _compat.for_turn(self.query_engine, only, synthesis, around)
-        cut = [_Cut(self, retriever.similarity_top_k)] if choosing else []
-        return _compat.for_turn(self.query_engine, retriever, synthesis, [*choosing, *cut, *arranging])
+            retriever: Any = _Direct(self)
+            cuts = [_Cut(self, self.settings.fusion.top_k)] if self.settings.fusion.top_k else []
+        else:
+            retriever = PlanRetriever(
+                dict(self.retrievers),
+                plan=self.plan,
+                settings=self.settings,
+                prefetched=self._wanted(),
+                for_postprocessors=bool(choosing),
+                observe=self.observe,
+            )
+            cuts = [_Cut(self, retriever.similarity_top_k)] if choosing else []
+        answers = synthesis or _compat.synthesizer_of(self.query_engine)
+        return _compat.for_turn(self.query_engine, retriever, answers, [*choosing, *cuts, *arranging])
 
     def _is_plain(self) -> bool:
         """One query, one retriever, nothing begun: LlamaIndex's own path, and its own events."""
-        plan = self.found.plan
+        fusion = self.settings.fusion
         return (
-            len(plan.queries) == len(self.retrievers) == 1
-            and not plan.reserve
-            and not self._wanted()
+            len(self.plan.queries) == len(self.retrievers) == 1
+            and not (self.plan.reserve or self._wanted() or fusion.provenance_metadata or fusion.dedupe_text)
             and self.settings.retrieval.timeout_s is None
-            and not self.settings.fusion.provenance_metadata
-            and not self.settings.fusion.dedupe_text
         )
 
     def _wanted(self) -> dict[str, Any]:
         """Return the retrievals under way that the plan uses; the others are dropped, and the trace says so."""
-        plan = self.found.plan
-        keys = {query_key(query.text) for query in (*plan.queries, *plan.reserve)}
-        return {text: pending for text, pending in self.found.prefetched.items() if query_key(text) in keys}
+        keys = {query_key(query.text) for query in (*self.plan.queries, *self.plan.reserve)}
+        return {text: pending for text, pending in self.prefetched.items() if query_key(text) in keys}
 
     def observe(self, lists: Sequence[RankedList]) -> None:
         """Note what each query found, and what was begun for nothing."""
         for retriever in self.retrievers.values():
             _compat.forget_events(retriever)
-        wanted = self._wanted()
-        dropped = [text for text in self.found.prefetched if text not in wanted]
+        dropped = [text for text in self.prefetched if text not in self._wanted()]
         for text in dropped:
-            self.found.prefetched[text].cancel()
+            self.prefetched[text].cancel()
         unused = (RankedList(PlannedQuery(text, QueryRole.ORIGINAL), used=False) for text in dropped)
         self.lists = (*lists, *unused)
 
 
 @dataclass
 class _Direct:
-    """The retriever itself; one without an asynchronous side is asked in a thread, with the same events."""
-
-    retriever: BaseRetriever
-
-    def retrieve(self, bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.retriever.retrieve(bundle)
-
-    async def aretrieve(self, bundle: QueryBundle) -> list[NodeWithScore]:
-        return await aretrieve(self.retriever, bundle)
-
-
-@dataclass
-class _Recorder:
-    """Stands before the postprocessors and notes what a plain retrieval found."""
+    """Asks the only retriever the only query; one without an asynchronous side is asked in a thread."""
 
     search: TurnSearch
 
-    def postprocess_nodes(self, nodes: list[NodeWithScore], **_: Any) -> list[NodeWithScore]:
-        only = self.search.found.plan.queries[0]
-        self.search.observe([RankedList(only, tuple(nodes), source=next(iter(self.search.retrievers)))])
-        return nodes
+    def __post_init__(self) -> None:
+        ((self._name, self._retriever),) = self.search.retrievers.items()
 
-    async def apostprocess_nodes(self, nodes: list[NodeWithScore], **_: Any) -> list[NodeWithScore]:
-        return self.postprocess_nodes(nodes)
+    def retrieve(self, bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._noted(self._retriever.retrieve(bundle))
+
+    async def aretrieve(self, bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._noted(await aretrieve(self._retriever, bundle))
+
+    def _noted(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        self.search.observe([RankedList(self.search.plan.queries[0], tuple(nodes), source=self._name)])
+        return nodes
 
 
 @dataclass

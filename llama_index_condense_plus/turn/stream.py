@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.chat_engine.utils import aresponse_gen_from_query_engine, response_gen_from_query_engine
@@ -19,29 +19,12 @@ from llama_index.core.tools import ToolOutput
 
 from llama_index_condense_plus import workers
 from llama_index_condense_plus.errors import AnswerTimeoutError, CondensePlusError
+from llama_index_condense_plus.flow import Step, adrive, drive, in_worker, kept
 from llama_index_condense_plus.observability.trace import CondenseTrace
-from llama_index_condense_plus.turn.flow import Step
-from llama_index_condense_plus.turn.history import Commit
+from llama_index_condense_plus.turn.commit import Commit
 
 logger = logging.getLogger(__name__)
 _END = None
-_tasks: set[asyncio.Task[None]] = set()  # an event loop keeps only weak references
-
-
-class _CommitAsMemory:
-    """What LlamaIndex's stream writer is given as memory: its one message closes the turn."""
-
-    def __init__(self, commit: Commit, response: StreamingAgentChatResponse) -> None:
-        self._commit = commit
-        self._response = response
-
-    def put(self, message: ChatMessage) -> None:
-        self._response.response = message.content or ""  # older versions of core leave it to the reader
-        self._commit.write(message)
-
-    async def aput(self, message: ChatMessage) -> None:
-        self._response.response = message.content or ""
-        await self._commit.awrite(message)
 
 
 @dataclass
@@ -69,9 +52,7 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
         """Read the model's stream in a task and store the turn at its end."""
         self._ensure_async_setup()
         task = asyncio.get_running_loop().create_task(self._awrite(commit, timeout_s))
-        _tasks.add(task)
-        task.add_done_callback(_tasks.discard)
-        self.awrite_response_to_history_task = task
+        self.awrite_response_to_history_task = kept(task)
 
     @property
     def response_gen(self) -> Generator[str, None, None]:
@@ -83,21 +64,12 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
         """
         if self.achat_stream is not None:
             raise CondensePlusError("This stream is asynchronous: read async_response_gen() instead of response_gen.")
-        yielded = False
         try:
-            while not (self._finished and self.queue.empty()):
-                delta = self.queue.get()
-                if delta is _END:
-                    break
+            for delta in iter(self.queue.get, _END):
                 if delta:
                     self.unformatted_response += delta
-                    yielded = True
                     yield delta
-            if self.exception is not None:
-                raise self.exception
-            self.response = self.unformatted_response.strip()
-            if not yielded:
-                yield self.response
+            yield from self._ended(self.queue)
         finally:
             thread, self.write_response_to_history_thread = self.write_response_to_history_thread, None
             if thread is not None and self.exception is None:
@@ -114,38 +86,35 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
             raise CondensePlusError("This stream is synchronous: read response_gen instead of async_response_gen().")
         self._ensure_async_setup()
         queue = cast("asyncio.Queue[str | None]", self.aqueue)
-        yielded = False
         try:
-            while not (self._finished and queue.empty()):
-                delta = await queue.get()
-                if delta is _END:
-                    break
+            while (delta := await queue.get()) is not _END:
                 if delta:
                     self.unformatted_response += delta
-                    yielded = True
                     yield delta
-            if self.exception is not None:
-                raise self.exception
-            self.response = self.unformatted_response.strip()
-            if not yielded:
-                yield self.response
+            for nothing in self._ended(queue):
+                yield nothing
         finally:
             task, self.awrite_response_to_history_task = self.awrite_response_to_history_task, None
             if task is not None:
                 await asyncio.wait({task})  # unlike awaiting it, a cancelled reader leaves the writer alone
 
+    def _ended(self, queue: Any) -> Iterator[str]:
+        """Raise what ended the stream early; yield the answer where it is empty, for a reader that expects one."""
+        queue.put_nowait(_END)  # for the next reader
+        if self.exception is not None:
+            raise self.exception
+        self.response = self.unformatted_response.strip()
+        if not self.unformatted_response:
+            yield self.response
+
     def __str__(self) -> str:
         """Return the answer as far as it has been read, or all of it once it is stored."""
         return self.response or self.unformatted_response
 
-    @property
-    def _finished(self) -> bool:
-        return self.is_done or self.exception is not None
-
     def _write(self, commit: Commit) -> None:
         try:
             self.write_response_to_history(cast(BaseMemory, _CommitAsMemory(commit, self)))
-            commit.write(ChatMessage(role=MessageRole.ASSISTANT, content=self.response))  # an empty stream
+            drive(commit.write(self.response))  # an empty stream
         except Exception as error:  # noqa: BLE001 - the reader raises it
             self._fail(error)
         finally:
@@ -157,7 +126,7 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
         try:
             writing = self.awrite_response_to_history(cast(BaseMemory, _CommitAsMemory(commit, self)))
             await asyncio.wait_for(writing, timeout_s)
-            await commit.awrite(ChatMessage(role=MessageRole.ASSISTANT, content=self.response))
+            await adrive(commit.write(self.response))
         except asyncio.CancelledError:
             self._fail(CondensePlusError("The stream was cancelled before its end; the turn is not stored."))
             raise
@@ -193,6 +162,22 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
         self._timer = threading.Timer(timeout_s, give_up)
         self._timer.daemon = True
         self._timer.start()
+
+
+@dataclass
+class _CommitAsMemory:
+    """What LlamaIndex's stream writer is given as memory: its one message closes the turn."""
+
+    commit: Commit
+    response: StreamingAgentChatResponse
+
+    def put(self, message: ChatMessage) -> None:
+        self.response.response = message.content or ""  # older versions of core leave it to the reader
+        drive(self.commit.write(message.content))
+
+    async def aput(self, message: ChatMessage) -> None:
+        self.response.response = message.content or ""
+        await adrive(self.commit.write(message.content))
 
 
 def _too_late(timeout_s: float) -> AnswerTimeoutError:
@@ -235,7 +220,7 @@ async def _atokens(answer: Any) -> AsyncIterator[str]:
             yield token
     elif isinstance(answer, StreamingResponse):  # a synthesizer without an asynchronous stream
         tokens = iter(answer.response_gen)
-        while (token := await asyncio.wrap_future(workers.submit(partial(next, tokens, None), "stream"))) is not None:
+        while (token := await in_worker(partial(next, tokens, None), "stream")) is not None:
             yield token
     else:
         yield str(answer)

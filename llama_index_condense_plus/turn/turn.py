@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -23,25 +23,27 @@ from llama_index_condense_plus.errors import (
     InvalidMessageError,
     MessageTooLongError,
 )
+from llama_index_condense_plus.flow import twin, with_memory
 from llama_index_condense_plus.memory.records import topic_start
 from llama_index_condense_plus.observability.clean import printable
 from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.rewriting.history import summary_kind
-from llama_index_condense_plus.turn import flow
 from llama_index_condense_plus.turn.answer import (
+    TurnSynthesis,
     answer_query,
     clarifying_question,
     conversation_reply,
+    converse,
     prompt_tokens,
     recent_turns,
 )
-from llama_index_condense_plus.turn.conversation import Conversation, TurnRequest
-from llama_index_condense_plus.turn.history import Commit
-from llama_index_condense_plus.turn.keeping import Keeper
+from llama_index_condense_plus.turn.commit import Commit
+from llama_index_condense_plus.turn.conversation import Conversation
+from llama_index_condense_plus.turn.options import TurnOptions
 from llama_index_condense_plus.turn.pipeline import Pipeline
-from llama_index_condense_plus.turn.query import Finder, Found, checked_history, checked_message
+from llama_index_condense_plus.turn.query import ResolvedQuery, checked_history, checked_message
 from llama_index_condense_plus.turn.search import TurnSearch
 from llama_index_condense_plus.turn.stream import CondensePlusChatResponse, CondensePlusStreamingResponse, deliver
 from llama_index_condense_plus.types import CARRY, PlannedQuery, QueryPlan, QueryRole, TriggerReason
@@ -75,154 +77,159 @@ class Turn:
     """One turn of one conversation."""
 
     service: Service
+    """What all turns of the engine share."""
     pipeline: Pipeline
+    """The components."""
     conversation: Conversation
-    request: TurnRequest
+    """Where the turn belongs."""
+    message: str
+    """The user's words."""
+    chat_history: list[ChatMessage] | None
+    """None: the memory; a list: this turn reads it in place of the memory."""
+    options: TurnOptions
+    """What is different in this turn."""
+    streaming: bool = False
+    """Whether the answer is streamed."""
+    replaces_last: bool = False
+    """True: the last round is taken back and answered anew."""
 
     def __post_init__(self) -> None:
+        restriction, service = self.options.restriction.within(self.conversation.restriction), self.service
+        self._retrievers = restriction.retrievers(service.query_engine, service.retrievers)
+        self._settings = self.pipeline.settings
         self.turn_id = uuid.uuid4().hex
-        restriction = self.request.options.restriction.within(self.conversation.restriction)
-        self._retrievers = restriction.retrievers(self.service.query_engine, self.service.retrievers)
 
     def run(self) -> Flow[ChatResponse]:
         """Answer the message and store both; the history is as it was if anything fails."""
-        if not self.request.replaces_last:
-            checked_message(self.request.message)
-        lock, explicit = self.conversation.lock, self.request.chat_history is not None
+        if not self.replaces_last:
+            checked_message(self.message)
+        reads_memory = self.chat_history is None
         commit: Commit | None = None
-        finder: Finder | None = None
+        resolved: ResolvedQuery | None = None
         delivered: ChatResponse | None = None
         try:
-            if not explicit:
-                yield flow.acquire(lock)
-            stores = not explicit or self.pipeline.is_stock
-            commit = self.conversation.commit(self.request.message, stores=stores)
-            commit.holds_lock = not explicit
+            if reads_memory:
+                yield twin(self.conversation.lock, "acquire")
+            stores = reads_memory or self.pipeline.is_stock
+            commit = Commit(self.conversation, self.message, stores=stores, holds_lock=reads_memory)
             message, history = yield from self._read(commit)
-            finder = self._finder()
-            found = yield from finder.run(message, history, (yield from self._topic_start(history)))
-            response, source, trace = yield from self._answer(message, found)
+            resolved = self._resolved()
+            yield from resolved.resolve(message, history, (yield from self._topic_start(history)))
+            response, source, trace = yield from self._answer(message, resolved)
             delivered = yield from self._deliver(response, source, trace, commit)
             return delivered
         finally:
-            if finder is not None:
-                finder.cancel()  # what is still under way is not needed any more
-            if commit is not None and not (delivered is not None and self.request.streaming):
+            if resolved is not None:
+                resolved.cancel()  # what is still under way is not needed any more
+            if commit is not None and not (delivered is not None and self.streaming):
                 commit.abandon()
 
     def explain(self) -> Flow[CondenseTrace]:
         """Do everything up to the merged nodes; answer nothing, change nothing."""
-        message = checked_message(self.request.message)
-        given = self.request.chat_history
-        history = (
-            (yield flow.read_history(self.conversation.memory, message)) if given is None else checked_history(given)
-        )
-        finder = self._finder(keep=False)
-        found = yield from finder.run(message, history, (yield from self._topic_start(history)))
+        message, history = checked_message(self.message), (yield from self._history())
+        resolved = self._resolved(keep=False)
+        yield from resolved.resolve(message, history, (yield from self._topic_start(history)))
         if not self._retrievers:
-            return self._trace(found, None, "", ())
-        own = self._search(found)
+            return self._trace(resolved, None, "", ())
+        search = self._search(resolved)
         try:
-            nodes = yield flow.search(own.engine(found.result.query), own.bundle)
+            nodes = yield twin(search.engine(), "retrieve", search.bundle)
         finally:
-            finder.cancel()
-        return self._trace(found, own, "", tuple(nodes))
+            resolved.cancel()
+        return self._trace(resolved, search, "", tuple(nodes))
 
     def _read(self, commit: Commit) -> Flow[tuple[str, list[ChatMessage]]]:
-        request, memory = self.request, self.conversation.memory
-        if request.replaces_last:
-            stored = yield flow.read_all(memory)
-            last = max((i for i, m in enumerate(stored) if m.role == MessageRole.USER), default=None)
-            if last is None:
-                raise InvalidMessageError("There is no earlier turn to answer anew.")
-            message = checked_message(request.message or stored[last].content)
-            commit.replace_from(last, message)
-            return message, stored[:last]
-        if request.chat_history is not None:
-            return request.message, checked_history(request.chat_history)
-        return request.message, (yield flow.read_history(memory, request.message))
+        if not self.replaces_last:
+            return self.message, (yield from self._history())
+        memory = self.conversation.memory
+        stored = yield with_memory(memory, memory.get_all, memory.aget_all)
+        last = max((i for i, m in enumerate(stored) if m.role == MessageRole.USER), default=None)
+        if last is None:
+            raise InvalidMessageError("There is no earlier turn to answer anew.")
+        message = checked_message(self.message or stored[last].content)
+        commit.replace_from(last, message)
+        return message, stored[:last]
+
+    def _history(self) -> Flow[list[ChatMessage]]:
+        if self.chat_history is not None:
+            return checked_history(self.chat_history)
+        memory, message = self.conversation.memory, self.message
+        return (yield with_memory(memory, lambda: memory.get(input=message), lambda: memory.aget(input=message)))  # type: ignore[no-any-return]
 
     def _topic_start(self, history: Sequence[ChatMessage]) -> Flow[int]:
         """Return where in a history the present topic begins; a history that the caller gives is taken whole."""
-        state = self.conversation.state
-        if self.request.chat_history is not None or not history:
+        if self.chat_history is not None or not history:
             return 0
-        if state.must_read_topic:
-            yield state.reading_topic()
-        return topic_start(history, state.topic)
+        return topic_start(history, (yield from self.conversation.state.present_topic()))
 
-    def _finder(self, *, keep: bool = True) -> Finder:
-        only = next(iter(self._retrievers.values())) if len(self._retrievers) == 1 else None
-        options = replace(self.request.options, tenant=self.conversation.tenants.cache)
-        summary = summary_kind(self.conversation.memory) if self.request.chat_history is None else "none"
-        return Finder(self.pipeline, self.turn_id, options, only, keep=keep, summary=summary)
+    def _resolved(self, *, keep: bool = True) -> ResolvedQuery:
+        return ResolvedQuery(
+            self.pipeline,
+            self.turn_id,
+            self.options.rewrite,
+            next(iter(self._retrievers.values())) if len(self._retrievers) == 1 else None,
+            self.conversation.tenants.cache,
+            keep,
+            summary_kind(self.conversation.memory) if self.chat_history is None else "none",
+        )
 
-    def _search(self, found: Found) -> TurnSearch:
-        return TurnSearch(self.service.query_engine, self._retrievers, self.pipeline.settings, found)
+    def _search(self, resolved: ResolvedQuery) -> TurnSearch:
+        own = self.service.query_engine
+        return TurnSearch(own, self._retrievers, self._settings, resolved.plan, resolved.prefetched)
 
-    def _before(self, found: Found) -> list[ChatMessage]:
-        answer = self.pipeline.settings.answer
-        if answer.mode not in ("conversation", "history"):
+    def _before(self, resolved: ResolvedQuery) -> list[ChatMessage]:
+        """Return the messages before the answer call's own."""
+        if self._settings.answer.mode not in ("conversation", "history"):
             return list(self.service.prefix_messages)
-        context_window = _compat.context_window_of(self.service.query_engine)
-        return [*self.service.prefix_messages, *recent_turns(found.window, answer.history_rounds, context_window)]
+        return self._with_recent_turns(resolved, _compat.context_window_of(self.service.query_engine))
 
-    def _answer(self, message: str, found: Found) -> Flow[tuple[Any, ToolOutput | None, CondenseTrace]]:
-        settings, clock, began = self.pipeline.settings, self.pipeline.clock, self.pipeline.clock()
-        ask_which = self._candidates(found)
-        if ask_which:
-            question = clarifying_question(ask_which, found.decision.language)
-            return Response(question), None, self._trace(found, None, "", ())
-        if found.decision.reason is TriggerReason.SMALL_TALK and settings.retrieval.small_talk == "skip":
-            reply = yield from self._converse(message, found)
-            return reply, None, self._trace(found, None, message, ())
-        query, asked = found.plan.search_query, answer_query(settings.answer.mode, found.result, found.plan)
+    def _with_recent_turns(self, resolved: ResolvedQuery, context_window: int | None) -> list[ChatMessage]:
+        recent = recent_turns(resolved.window, self._settings.answer.history_rounds, context_window)
+        return [*self.service.prefix_messages, *recent]
+
+    def _answer(self, message: str, resolved: ResolvedQuery) -> Flow[tuple[Any, ToolOutput | None, CondenseTrace]]:
+        settings, clock, began = self._settings, self.pipeline.clock, self.pipeline.clock()
+        if ask_which := self._candidates(resolved):
+            question = clarifying_question(ask_which, resolved.decision.language)
+            return Response(question), None, self._trace(resolved, None, "", ())
+        if resolved.decision.reason is TriggerReason.SMALL_TALK and settings.retrieval.small_talk == "skip":
+            reply = yield from self._converse(message, resolved)
+            return reply, None, self._trace(resolved, None, message, ())
+        asked, search = answer_query(settings.answer.mode, resolved.result, resolved.plan), None
         self._progress("searching")
-        search: TurnSearch | None = None
         engine: BaseQueryEngine = self.service.query_engine
         if self._retrievers:
-            search = self._search(found)
-            engine = search.engine(
-                asked,
-                self._before(found),
-                streaming=self.request.streaming,
-                on_answer=lambda: self._progress("answering"),
-            )
-        elif len(found.plan.queries) > 1:
-            found.warnings.append("plan_collapsed: the query engine has no retriever, one query was searched")
-            found.plan = QueryPlan((self._only_query(found),), reason=found.plan.reason)
-            query = found.plan.search_query
+            search = self._search(resolved)
+            synthesizer, before = _compat.synthesizer_of(engine), self._before(resolved)
+            on_begin = lambda: self._progress("answering")  # noqa: E731
+            engine = search.engine(TurnSynthesis(synthesizer, asked, before, self.streaming, on_begin))
+        elif len(resolved.plan.queries) > 1:
+            resolved.warnings.append("plan_collapsed: the query engine has no retriever, one query was searched")
+            resolved.plan = QueryPlan((_only_query(resolved),), reason=resolved.plan.reason)
+        query = resolved.plan.search_query
         try:
-            response = yield flow.answer(engine, search.bundle if search else query, settings.answer.timeout_s)
+            response = yield twin(
+                engine, "query", search.bundle if search else query, timeout_s=settings.answer.timeout_s
+            )
         except (TimeoutError, asyncio.TimeoutError) as error:
             if settings.answer.timeout_s is None:
                 raise
             raise AnswerTimeoutError(f"No answer within answer.timeout_s = {settings.answer.timeout_s:g} s.") from error
         except ValueError as error:
-            self._refuse_what_is_too_long(asked, found, error)
+            self._refuse_what_is_too_long(asked, resolved, error)
             raise
         nodes = list(getattr(response, "source_nodes", None) or ())
         if search is not None and not nodes:
-            found.warnings.append("empty_retrieval")
+            resolved.warnings.append("empty_retrieval")
             if settings.answer.on_empty == "llm":
-                response = yield from self._converse(message, found)
-        found.timings["answer"] = clock() - began
-        trace = self._trace(found, search, asked, nodes)
-        return response, self._source(query, response), trace
+                response = yield from self._converse(message, resolved)
+        resolved.timings["answer"] = clock() - began
+        return response, _source(query, response), self._trace(resolved, search, asked, nodes)
 
-    @staticmethod
-    def _only_query(found: Found) -> PlannedQuery:
-        """Return what to search where one query is all there is: the lead, or a doubted query of the user's own words.
-
-        What was carried over without a model holds nothing but words of the conversation.
-        """
-        made = found.result.rewriter == CARRY
-        return next((q for q in found.plan.queries if made and q.role is QueryRole.REWRITTEN), found.plan.queries[0])
-
-    def _refuse_what_is_too_long(self, asked: str, found: Found, error: ValueError) -> None:
+    def _refuse_what_is_too_long(self, asked: str, resolved: ResolvedQuery, error: ValueError) -> None:
         """Say clearly what core says in its own terms: the prompt is beyond the model's context window."""
         most = None if isinstance(error, CondensePlusError) else _compat.context_window_of(self.service.query_engine)
-        n_tokens = prompt_tokens(asked, self._before(found)) if most is not None else 0
+        n_tokens = prompt_tokens(asked, self._before(resolved)) if most is not None else 0
         if most is not None and n_tokens > most * LONG_SHARE:
             raise MessageTooLongError(
                 f"The answer's prompt takes about {n_tokens} tokens without documents, and the answering model's "
@@ -230,36 +237,29 @@ class Turn:
                 'context_window, or set answer.mode = "rewritten", which asks the rewritten question alone.'
             ) from error
 
-    def _candidates(self, found: Found) -> tuple[str, ...]:
-        if self.pipeline.settings.rewrite.on_ambiguous != "ask" or not found.result.ambiguous:
+    def _candidates(self, resolved: ResolvedQuery) -> tuple[str, ...]:
+        if self._settings.rewrite.on_ambiguous != "ask" or not resolved.result.ambiguous:
             return ()
-        return next((a.candidates for a in found.result.attempts if a.candidates), ())
+        return next((a.candidates for a in resolved.result.attempts if a.candidates), ())
 
-    def _converse(self, message: str, found: Found) -> Flow[Any]:
-        before = [
-            *self.service.prefix_messages,
-            *recent_turns(
-                found.window, self.pipeline.settings.answer.history_rounds, self.service.llm().metadata.context_window
-            ),
-        ]
-        messages = conversation_reply(message, found.decision.language, before)
+    def _converse(self, message: str, resolved: ResolvedQuery) -> Flow[Any]:
+        llm = self.service.llm()
+        before = self._with_recent_turns(resolved, llm.metadata.context_window)
         self._progress("answering")
-        return (yield flow.converse(self.service.llm(), messages, streaming=self.request.streaming))
+        reply = conversation_reply(message, resolved.decision.language, before)
+        return (yield converse(llm, reply, streaming=self.streaming))
 
     def _deliver(
         self, response: Any, source: ToolOutput | None, trace: CondenseTrace, commit: Commit
     ) -> Flow[ChatResponse]:
-        service = self.service
-        commit.keeper = Keeper(self.conversation, trace, service.after_turn)
-        if service.verbose:
+        commit.trace, commit.after_turn = trace, self.service.after_turn
+        if self.service.verbose:
             print(f"Querying with: {printable(trace.search_query)}" if self.pipeline.is_stock else trace.summary())
-        if not self.pipeline.is_stock:
-            dispatcher.event(TurnEvent(turn_id=self.turn_id, trace=trace))
-        if self.request.streaming:
-            timeout_s = self.pipeline.settings.answer.timeout_s
-            return (yield deliver(response, source, trace, commit, timeout_s))  # type: ignore[no-any-return]
+        self._tell(TurnEvent(turn_id=self.turn_id, trace=trace))
+        if self.streaming:
+            return (yield deliver(response, source, trace, commit, self._settings.answer.timeout_s))  # type: ignore[no-any-return]
         text = str(response)
-        yield commit.writing(text)
+        yield from commit.write(text)
         return CondensePlusChatResponse(
             response=text,
             sources=[source] if source else [],
@@ -269,36 +269,45 @@ class Turn:
         )
 
     def _trace(
-        self, found: Found, search: TurnSearch | None, asked: str, nodes: Sequence[NodeWithScore]
+        self, resolved: ResolvedQuery, search: TurnSearch | None, asked: str, nodes: Sequence[NodeWithScore]
     ) -> CondenseTrace:
         lists = search.lists if search is not None else ()
-        if lists and not self.pipeline.is_stock:
-            dispatcher.event(FusionEvent(turn_id=self.turn_id, retrievals=lists, n_nodes=len(nodes)))
+        if lists:
+            self._tell(FusionEvent(turn_id=self.turn_id, retrievals=lists, n_nodes=len(nodes)))
         failed = (f"retrieval failed: {ranked.query.role.value}: {ranked.error}" for ranked in lists if ranked.error)
         return CondenseTrace(
             turn_id=self.turn_id,
-            message=found.result.original,
-            decision=found.decision,
-            window=found.window,
-            rewrite=found.result,
-            plan=found.plan,
+            message=resolved.result.original,
+            decision=resolved.decision,
+            window=resolved.window,
+            rewrite=resolved.result,
+            plan=resolved.plan,
             retrievals=lists,
             nodes=tuple(nodes),
             provenance=search.provenance if search is not None else {},
             answer_query=asked,
-            timings=found.timings,
-            warnings=(*found.warnings, *failed),
+            timings=resolved.timings,
+            warnings=(*resolved.warnings, *failed),
         )
 
     def _progress(self, stage: str) -> None:
-        if not self.pipeline.is_stock:
-            dispatcher.event(TurnProgressEvent(turn_id=self.turn_id, stage=stage))
+        self._tell(TurnProgressEvent(turn_id=self.turn_id, stage=stage))
 
-    def _source(self, query: str, response: Any) -> ToolOutput:
-        streams = isinstance(response, (StreamingResponse, AsyncStreamingResponse))
-        return ToolOutput(
-            content="" if streams else str(response),
-            tool_name="query_engine",
-            raw_input={"query": query},
-            raw_output=response,
-        )
+    def _tell(self, event: Any) -> None:
+        if not self.pipeline.is_stock:
+            dispatcher.event(event)
+
+
+def _only_query(resolved: ResolvedQuery) -> PlannedQuery:
+    """Return what to search where one query is all there is: the lead, or a doubted query of the user's own words.
+
+    What was carried over without a model holds nothing but words of the conversation.
+    """
+    queries, made = resolved.plan.queries, resolved.result.rewriter == CARRY
+    return next((query for query in queries if made and query.role is QueryRole.REWRITTEN), queries[0])
+
+
+def _source(query: str, response: Any) -> ToolOutput:
+    streams = isinstance(response, (StreamingResponse, AsyncStreamingResponse))
+    content = "" if streams else str(response)
+    return ToolOutput(content=content, tool_name="query_engine", raw_input={"query": query}, raw_output=response)

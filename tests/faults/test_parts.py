@@ -18,10 +18,12 @@ from llama_index_condense_plus import (
     CondensePlusSettings,
     RetrievalFailedError,
     RewriteStatus,
+    construction,
+    flow,
     workers,
 )
 from llama_index_condense_plus.observability import rewrite_log
-from llama_index_condense_plus.turn import chain, flow, pipeline
+from llama_index_condense_plus.turn import chain
 from tests.conftest import FIRST_ROUND, PRICE
 from tests.fakes import ScriptedLLM
 from tests.faults.parts import BadCache, BadDisk, BadEmbedding, BadMemory, Hang
@@ -135,7 +137,7 @@ def test_cache_that_keeps_hanging_is_left_alone(
     engine = make_engine(cache=BadCache(hang))
     for number in range(6):
         mode.ask(engine, f"and its price in {2000 + number}?")
-    assert hang.calls == pipeline.CACHE_FAILURES
+    assert hang.calls == construction.CACHE_FAILURES
 
 
 @pytest.mark.parametrize("hangs", [False, True], ids=["full", "hangs"])

@@ -26,6 +26,7 @@ from llama_index_condense_plus import (
     TriggerDecision,
     TriggerReason,
 )
+from llama_index_condense_plus.flow import drive
 from llama_index_condense_plus.memory.records import ConversationRecords, TurnRecord, rounds_with_records, topic_start
 from tests.fakes import ScriptedLLM, query_engine
 
@@ -106,8 +107,8 @@ def test_records_fail_open():
             raise ConnectionError
 
     records = ConversationRecords(Broken(), "s")
-    records.add(TurnRecord("t", "m", "q", "skipped", "x"))
-    assert records.topic() is None
+    drive(records.add(TurnRecord("t", "m", "q", "skipped", "x")))
+    assert drive(records.topic()) is None
 
 
 class Gate:
@@ -151,11 +152,11 @@ async def test_deleting_a_conversation_leaves_nothing_of_it(tmp_path):
         await each.achat("What does the GTE-3000 cost?")
     response = await engine.achat("And its warranty?")
     engine.feedback(engine.trace_of(response).turn_id, good=True)
-    assert engine._rewrite_cache.statistics.size == 1
+    assert engine._pipeline.cache.statistics.size == 1
     await engine.adelete_conversation()
     assert await engine._memory.aget_all() == []
     assert await engine.ahistory_with_queries() == []
-    assert engine._rewrite_cache.statistics.size == 0
+    assert engine._pipeline.cache.statistics.size == 0
     assert len(await kept.ahistory_with_queries()) == 1
     rows = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert [row["kind"] for row in rows] == ["turn"]

@@ -9,10 +9,10 @@ from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, ConfigurationError
+from llama_index_condense_plus.flow import _tasks
 from llama_index_condense_plus.memory.summarising import SummaryState, due, merged, rendered, request, shorten
 from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summary_block
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.turn.keeping import _tasks
 from tests.fakes import ScriptedLLM, query_engine
 
 MARK = "<summary>"

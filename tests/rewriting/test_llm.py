@@ -12,17 +12,16 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.prompts import PromptTemplate
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.operations import Predict, Prediction, Race
+from llama_index_condense_plus.operations import Predict, Prediction
+from llama_index_condense_plus.rewriting.cache import predict_hash
 from llama_index_condense_plus.rewriting.cutting import estimate_tokens
 from llama_index_condense_plus.rewriting.history import build_window
 from llama_index_condense_plus.rewriting.llm import (
     ConcatRewriter,
     LLMRewriter,
-    RacingRewriter,
     StockRewriter,
     as_template,
     build_rewriters,
-    predict_hash,
 )
 from llama_index_condense_plus.rewriting.prompt import StandaloneQuestion
 from llama_index_condense_plus.settings.sections import HistorySettings, RewriteSettings
@@ -102,20 +101,6 @@ def test_llm_rewriter_names_the_words_of_its_examples(tmp_path: Path) -> None:
     rewriter = LLMRewriter(RewriteSettings(shots_file=path))
     assert rewriter.shown_shots == ("own?", "own rewrite", "q")
     assert LLMRewriter(prompt=OWN).shown_shots == ()
-
-
-def test_racing_rewriter_asks_every_model_the_same() -> None:
-    models = [MockLLM(), MockLLM()]
-    racing = RacingRewriter(models, RewriteSettings(max_tokens=9), clock=lambda: NOON)
-    operation, result = finish(racing.rewrite(request(message="and last year?")), Prediction("x"))
-    assert isinstance(operation, Race)
-    assert [predict.llm for predict in operation.predicts] == models
-    assert operation.predicts[0].messages == operation.predicts[1].messages
-    assert "2025-03-09" in str(operation.predicts[0].messages[0].content)
-    assert operation.predicts[1].options["max_tokens"] == 9
-    assert result == Prediction("x")
-    with pytest.raises(ConfigurationError, match="at least two models"):
-        RacingRewriter([MockLLM()])
 
 
 def test_stock_rewriter_asks_as_the_stock_engine_does() -> None:

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage
 
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.rewriting.cache import prompt_hash
 from llama_index_condense_plus.rewriting.cutting import estimate_tokens
 from llama_index_condense_plus.rewriting.history import build_window
-from llama_index_condense_plus.rewriting.prompt import build_prompt, prompt_hash, quoted, read_shots, relative_times
+from llama_index_condense_plus.rewriting.prompt import build_prompt, quoted, read_shots, relative_times
 from llama_index_condense_plus.settings.sections import HistorySettings, RewriteSettings
 from llama_index_condense_plus.types import RewriteRequest, TriggerDecision, TriggerReason
 

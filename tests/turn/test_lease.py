@@ -61,8 +61,8 @@ async def test_cancelled_wait_leaves_the_lock_free(make_locks):
 def test_expired_lease_is_taken_over_and_its_holder_told(make_locks):
     dead, alive = make_locks(ttl_s=0.05), make_locks()
     lock = dead("c")
+    dead.keep_renewing = lambda: None  # a process that stands still renews nothing
     lock.acquire()
-    dead.let_go(lock)  # a process that stands still renews nothing
     alive("c").acquire()
     with pytest.raises(ConversationBusyError, match="not stored"):
         lock.confirm()
@@ -97,7 +97,7 @@ async def test_turn_that_lost_its_lease_is_not_stored(make_locks):
 
     def answer(messages):
         lock = engine._conversation.lock
-        lost.append(locks.store.drop(lock.key, lock._token))
+        lost.append(locks.store.drop(lock.key, lock.token))
         return "the answer"
 
     llm = ScriptedLLM(answer=answer)

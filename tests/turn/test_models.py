@@ -1,9 +1,8 @@
-"""Asking models: races, what a model refuses, and what its response says of tokens; sync and async."""
+"""Asking models: what a model refuses, and what its response says of tokens; sync and async."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +11,9 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from pydantic import BaseModel
 
 from llama_index_condense_plus import _compat
-from llama_index_condense_plus.operations import Flow, Predict, Prediction, Race
+from llama_index_condense_plus.flow import adrive, drive
+from llama_index_condense_plus.operations import Flow, Predict, Prediction
 from llama_index_condense_plus.turn import models
-from llama_index_condense_plus.turn.flow import adrive, drive
 from tests.fakes import ScriptedLLM
 from tests.modes import LIMIT_S
 
@@ -33,42 +32,6 @@ def perform(request: pytest.FixtureRequest) -> Callable[[Flow[Prediction]], Pred
 def _nothing_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "_refused", type(models._refused)())
     monkeypatch.setattr(_compat, "_warned", set())
-
-
-def race(*answers: Any, **options: Any) -> Race:
-    return Race(tuple(Predict(MESSAGES, llm=ScriptedLLM(answer=answer), **options) for answer in answers))
-
-
-@pytest.mark.parametrize(
-    "answers",
-    [("first", ""), ("", "first"), (" \n", "first"), (ValueError("down"), "first"), ("first", ValueError("down"))],
-)
-def test_race_is_won_by_the_first_that_says_something(perform: Any, answers: tuple[Any, ...]) -> None:
-    assert perform(models.ask(race(*answers), ScriptedLLM())).text == "first"
-
-
-def test_race_does_not_wait_for_the_slower_model(perform: Any) -> None:
-    slow = threading.Event()
-
-    def wait(messages: Any) -> str:
-        assert not slow.wait(0.0)
-        return "fast"
-
-    fast = ScriptedLLM(answer=wait)
-    late = ScriptedLLM(answer="late", delay_s=2.0)
-    both = Race((Predict(MESSAGES, llm=late), Predict(MESSAGES, llm=fast)))
-    assert perform(models.ask(both, ScriptedLLM())).text == "fast"
-
-
-def test_race_raises_what_the_last_model_raised(perform: Any) -> None:
-    with pytest.raises(ValueError, match="down"):
-        perform(models.ask(race("", ValueError("down")), ScriptedLLM()))
-    with pytest.raises(ValueError, match="every model answered nothing"):
-        perform(models.ask(race("", " "), ScriptedLLM()))
-
-
-def test_race_without_a_model_of_its_own_asks_the_default(perform: Any) -> None:
-    assert perform(models.ask(Race((Predict(MESSAGES),)), ScriptedLLM(answer="default"))).text == "default"
 
 
 class Refusing(ScriptedLLM):

@@ -1,4 +1,4 @@
-"""What belongs to the running request alone: the options of its turns and the trace of its last one."""
+"""What belongs to the running request alone: options of its turns and the trace of its last one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,32 @@ from types import MappingProxyType
 
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.observability.trace import CondenseTrace
-from llama_index_condense_plus.turn.conversation import TurnOptions
+from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.lock import running_loop
 from llama_index_condense_plus.turn.restriction import Restriction
 
 MAX_TRACES = 16
 """Engines whose last trace one context remembers."""
+
+
+@dataclass(frozen=True)
+class TurnOptions:
+    """What ``engine.options(...)`` changes for one turn."""
+
+    rewrite: bool | str | None = None
+    """None: the gate decides; False: never; True: always; a text: search this."""
+    settings: CondensePlusSettings | None = None
+    """Other settings."""
+    restriction: Restriction = field(default_factory=Restriction)
+    """What the turn may search."""
+
+    def within(self, outer: TurnOptions) -> TurnOptions:
+        """Return both options as one: the inner ones win, restrictions add up."""
+        return TurnOptions(
+            outer.rewrite if self.rewrite is None else self.rewrite,
+            self.settings or outer.settings,
+            self.restriction.within(outer.restriction),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +58,8 @@ class _Block:
         return loop is not None and (loop is self.loop or threading.current_thread() is threading.main_thread())
 
 
-@dataclass(frozen=True)
-class _Remembered:
-    trace: CondenseTrace
-    task: weakref.ref[_WorkItem[object]] | None
-
-
+_Remembered = tuple[CondenseTrace, "weakref.ref[_WorkItem[object]] | None"]
+"""A trace, and the piece of work of a pool's thread that it belongs to."""
 _numbers = itertools.count()
 _NOTHING: Mapping[int, _Remembered] = MappingProxyType({})
 _traces: ContextVar[Mapping[int, _Remembered]] = ContextVar("condense_plus_last_traces", default=_NOTHING)
@@ -106,19 +122,16 @@ def with_options(engine: int, options: TurnOptions) -> Iterator[None]:
 
 def last_trace_of(engine: int) -> CondenseTrace | None:
     """Return the trace of an engine's last turn in this context."""
-    found = _traces.get().get(engine)
-    if found is None or (found.task is not None and _pool_task() not in {None, found.task()}):
-        return None
-    return found.trace
+    trace, task = _traces.get().get(engine, (None, None))
+    return None if task is not None and _pool_task() not in {None, task()} else trace
 
 
 def remember(engine: int, trace: CondenseTrace | None) -> None:
     """Keep a trace as an engine's last one in this context."""
     if trace is not None:
         task = _pool_task()
-        found = _Remembered(trace, weakref.ref(task) if task is not None else None)
         others = [(k, v) for k, v in _traces.get().items() if k != engine][1 - MAX_TRACES :]
-        _traces.set(dict([*others, (engine, found)]))
+        _traces.set(dict([*others, (engine, (trace, weakref.ref(task) if task is not None else None))]))
 
 
 def _pool_task() -> _WorkItem[object] | None:
