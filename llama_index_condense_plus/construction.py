@@ -190,7 +190,7 @@ def default_query_engine(
             )
         if node_postprocessors is not None or context_prompt is not None:
             raise ConfigurationError(
-                "node_postprocessors and context_prompt go with retriever=…; give them to the query engine instead: "
+                "node_postprocessors and context_prompt need retriever=…. With a query engine, pass them to it: "
                 "index.as_query_engine(node_postprocessors=…, text_qa_template=…)."
             )
         return query_engine

@@ -148,12 +148,12 @@ class Conversations:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
         raise ConfigurationError(
-            "An engine holds models, connections and locks and is not deep-copied; for another conversation call "
-            "engine.for_conversation(memory), for another engine object on this one copy.copy(engine)."
+            "An engine holds models, connections and locks and cannot be deep-copied. For another conversation call "
+            "engine.for_conversation(memory), for another engine object copy.copy(engine)."
         )
 
     def __reduce__(self) -> NoReturn:
         raise ConfigurationError(
-            "An engine holds models, connections and locks and is not pickled. Pickle engine.settings, build the "
+            "An engine holds models, connections and locks and cannot be pickled. Pickle engine.settings, build the "
             "engine with from_defaults in each process, and share the conversations through a chat store and locks."
         )

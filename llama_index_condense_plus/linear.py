@@ -58,7 +58,7 @@ class LinearModel:
             )
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError):
             raise ConfigurationError(
-                f"{path} is no weights file: a TOML file with numbers under [weights] is expected, "
+                f"{path} is not a weights file: expected is a TOML file with numbers under [weights], "
                 "as the training command writes it."
             ) from None
 

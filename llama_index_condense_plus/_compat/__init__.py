@@ -202,13 +202,13 @@ def with_filters(retriever: BaseRetriever, filters: MetadataFilters) -> BaseRetr
     store = getattr(retriever, "_vector_store", None)
     if not hasattr(retriever, "_filters"):
         raise ConfigurationError(
-            f"filters: {type(retriever).__name__} takes no metadata filters. Give a retriever that does, such as "
-            "index.as_retriever(), or one of your own that searches only what may be found: retriever=…."
+            f"filters: {type(retriever).__name__} takes no metadata filters. Use a retriever that does, such as "
+            "index.as_retriever(), or pass one that searches only permitted documents: retriever=…."
         )
     if isinstance(store, SimpleVectorStore) and any(isinstance(part, MetadataFilters) for part in filters.filters):
         raise ConfigurationError(
-            f"filters: {type(store).__name__} takes no filters inside filters. Give conditions that all have to hold, "
-            "alternatives as one filter with FilterOperator.IN, or another vector store."
+            f"filters: {type(store).__name__} does not support nested filters. Use conditions combined with AND, one "
+            "filter with FilterOperator.IN for alternatives, or another vector store."
         )
     clone = cast("Any", copy.copy(retriever))
     clone._filters = filters

@@ -36,7 +36,7 @@ def memory_for_key(memory: BaseMemory, key: str) -> BaseMemory:
         if hasattr(memory, name):
             return memory.model_copy(update={name: key})
     raise ConfigurationError(
-        f"for_conversation: {type(memory).__name__} has no chat store key; give the other conversation's memory itself."
+        f"for_conversation: {type(memory).__name__} has no chat store key; pass the memory of the other conversation."
     )
 
 

@@ -13,7 +13,7 @@ from llama_index_condense_plus.demo.models import ModelChoice
 EXAMPLES = """examples:
   condense-plus ask docs/                              chat; /why shows how the last question was searched
   condense-plus ask docs/ --api-base http://127.0.0.1:8080/v1 --model qwen2.5
-  condense-plus ask docs/ --store my.index             keep the index where you want it
+  condense-plus ask docs/ --store my.index             keep the index in this folder
   printf '%s\\n' "What is a guard?" "How do I write one?" | condense-plus ask docs/ --json
 """
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("docs", metavar="DIR", type=Path, help="folder with the files to search")
     parser.add_argument(
-        "--store", type=Path, metavar="DIR", help="where the index is kept between runs; default: the cache folder"
+        "--store", type=Path, metavar="DIR", help="folder of the index between runs (default: the cache folder)"
     )
     add_engine_options(parser)
 

@@ -12,7 +12,7 @@ EXAMPLES = """examples:
   condense-plus demo --all                 every turn
   condense-plus demo --lang zh             in Chinese
   condense-plus demo --ask                 ask about the demo's passages yourself
-  OPENAI_API_KEY=… condense-plus demo      with OpenAI, and the stock engine beside
+  OPENAI_API_KEY=… condense-plus demo      with OpenAI, beside the stock engine
   condense-plus demo --api-base http://127.0.0.1:8080/v1 --model qwen2.5
 """
 

@@ -31,8 +31,8 @@ EXAMPLES = """examples:
   condense-plus explain "And its price?" --history talk.jsonl --docs manual/ --why
   condense-plus explain "And its price?" --history talk.txt --docs manual/ --instead "What is the price of Pro?"
 
-The conversation is plain text, one message a line, user and assistant in turn or each line after user: or assistant:,
-or JSON with role and content.
+The conversation is plain text with one message per line: user and assistant alternate, or each line begins with user:
+or assistant:. JSON with role and content works too.
 """
 TOP_K = 5
 MARKS = {"equal": ("", ""), "deleted": ("[-", "-]"), "added": ("{+", "+}")}
@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Explain one question."""
     if arguments.instead is not None and not (arguments.docs and arguments.instead.strip()):
-        raise ConfigurationError("--instead is a question to search, and needs --docs: something to search in.")
+        raise ConfigurationError("--instead needs --docs, the folder to search.")
     history = read_history(arguments.history)
     llm = ModelChoice.of(arguments).load()
     overrides = {} if llm else {"rewrite": {"chain": ("rules", "original")}}

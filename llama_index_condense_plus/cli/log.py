@@ -27,8 +27,8 @@ EXAMPLES = """examples:
   condense-plus log cases condense-plus.jsonl --reason pronoun --output cases.jsonl     then: condense-plus eval --cases
   condense-plus log training condense-plus.jsonl --output rows.jsonl                    then: condense-plus train
 
-Rotated files (condense-plus.jsonl.1, …) are read too. Cases and training rows need log.content = "full"; turns that
-were skipped have a label only if log.shadow_rate chose them, or if somebody thumbed them up.
+Rotated files (condense-plus.jsonl.1, …) are read too. Cases and training rows need log.content = "full"; skipped
+turns have a label only if log.shadow_rate selected them, or if a user rated them good.
 """
 EXPORTS: dict[str, Callable[[Turn], Any]] = {"cases": as_case, "training": as_training_row}
 """What turns can be exported as."""
@@ -38,17 +38,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.epilog = EXAMPLES
     parser.add_argument("action", choices=("summary", "rows", *EXPORTS), help="what to show, or to export")
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="the rewrite log; of several, all")
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="one or more rewrite logs")
     which = parser.add_argument_group("which turns")
     statuses, reasons = ([item.value for item in kind] for kind in (RewriteStatus, TriggerReason))
     which.add_argument("--status", action="append", default=[], choices=statuses, help="how the rewrite ended")
-    which.add_argument("--reason", action="append", default=[], choices=reasons, help="why the gate decided so")
+    which.add_argument("--reason", action="append", default=[], choices=reasons, help="the gate's reason")
     which.add_argument("--guard", action="append", default=[], metavar="NAME", help="a guard that failed")
     which.add_argument("--since", type=_time, metavar="TIME", help="from this time on: 2026-01-31 or 2026-01-31T09:30")
     which.add_argument("--until", type=_time, metavar="TIME", help="before this time")
-    which.add_argument("--sample", type=int, metavar="N", help="this many of them, by chance")
-    which.add_argument("--seed", type=int, default=0, metavar="N", help="another seed, another sample (default 0)")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write here; it appears complete or not at all")
+    which.add_argument("--sample", type=int, metavar="N", help="a random sample of N turns")
+    which.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sample (default 0)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file, whole or not at all")
     add_json_option(parser)
 
 
@@ -131,4 +131,4 @@ def _time(text: str) -> float:
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-01-31 or 2026-01-31T09:30") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2026-01-31 or 2026-01-31T09:30") from None

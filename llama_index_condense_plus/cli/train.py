@@ -21,9 +21,9 @@ EXAMPLES = """examples:
   condense-plus log training condense-plus.jsonl --output rows.jsonl      correct the labels, then:
   condense-plus train rows.jsonl --out weights.toml
 
-A row has message, history (a list of role and content) and need (true or false). A rewrite log gives such rows by
-itself, with log.content = "full" and log.shadow_rate above 0, for skipped turns need labels too. The package's weights
-are the starting point, so a few hundred turns are enough. Use the file with trigger.weights_file.
+A row has message, history (a list of role and content) and need (true or false). A rewrite log with
+log.content = "full" and log.shadow_rate above 0 contains such rows. Training starts from the package's weights, so a
+few hundred turns are enough. Use the result with trigger.weights_file.
 """
 
 

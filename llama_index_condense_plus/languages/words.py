@@ -87,7 +87,7 @@ class WordPack:
                 table["prompt"] = tomllib.loads(prompt.read_text(encoding="utf-8"))
             return cls(table, english)
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigurationError(f"{path} is no language pack: {error}") from None
+            raise ConfigurationError(f"{path} is not a language pack: {error}") from None
 
     def adapted(self, own: LanguageSettings) -> WordPack:
         """Return the pack with a user's words added and removed."""

@@ -59,7 +59,7 @@ def fusion_method(settings: FusionSettings) -> FusionFunction:
         ConfigurationError: there is none of this name.
     """
     if settings.method not in FUSION_METHODS:
-        raise ConfigurationError(f"Option fusion.method: {settings.method!r} is none of {', '.join(FUSION_METHODS)}.")
+        raise ConfigurationError(f"fusion.method: {settings.method!r} is not one of {', '.join(FUSION_METHODS)}.")
     if settings.method == "reciprocal_rank":
         return partial(reciprocal_rank, k=settings.rrf_k)
     return FUSION_METHODS[settings.method]

@@ -50,7 +50,7 @@ def read_dotenv() -> Mapping[str, str | None]:
     try:
         words = DOTENV.read_text(encoding="utf-8-sig", errors="replace") if DOTENV.is_file() else ""
     except OSError as error:
-        logger.warning("Passed over .env, which cannot be read: %s", error.strerror)
+        logger.warning("Ignored .env, which cannot be read: %s", error.strerror)
         return {}
     return dotenv_values(stream=StringIO(words)) if ENV_PREFIX in words.upper() else {}
 

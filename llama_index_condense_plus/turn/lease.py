@@ -191,7 +191,7 @@ class LeaseLock:
             try:
                 self._locks.store.drop(self.key, token)
             except Exception as error:  # noqa: BLE001 - it expires by itself
-                logger.warning("A conversation's lease was not given back: %s", type(error).__name__)
+                logger.warning("A conversation's lease was not released: %s", type(error).__name__)
             finally:
                 self._local.release()
 

@@ -110,8 +110,8 @@ class ConversationLock:
         self._pass_on_if_dead()
         if time.monotonic() >= deadline:
             raise ConversationBusyError(
-                f"Earlier turns of this conversation have not ended for {PATIENCE_S:g} s. Where threads of "
-                "asyncio.to_thread() wait for a turn that needs such a thread itself, await achat() in their place."
+                f"Earlier turns of this conversation have not ended for {PATIENCE_S:g} s. If threads of "
+                "asyncio.to_thread() wait for a turn that needs such a thread itself, await achat() instead."
             )
 
     def _pass_on_if_dead(self) -> None:

@@ -96,10 +96,10 @@ def options_of(lineage: Sequence[int], own: TurnOptions, standing: Restriction) 
     if any(not stated.covers(b.options.restriction) and not b.is_another_requests() for b in elsewhere):
         raise ConfigurationError(
             "options(filters=…, retriever=…) restricts this engine in another context, and this turn does not see it: "
-            "a thread or an executor does not inherit the context. Restrict by argument, which needs no context, in "
-            "place of the block: chat(message, filters=…, retriever=…), or the same for_conversation(key, …). "
-            "asyncio.to_thread() and contextvars.copy_context().run() keep the context. A turn that is to search "
-            "everything says so: filters=MetadataFilters(filters=[])."
+            "a thread or an executor does not inherit the context. Pass the restriction as an argument instead: "
+            "chat(message, filters=…, retriever=…) or for_conversation(key, filters=…). asyncio.to_thread() and "
+            "contextvars.copy_context().run() keep the context. To search everything, pass "
+            "filters=MetadataFilters(filters=[])."
         )
     return options
 

@@ -65,8 +65,8 @@ class Restriction:
         if not _compat.has_retriever(query_engine):
             if self or named:
                 raise ConfigurationError(
-                    f"{type(query_engine).__name__} shows no retriever, so filters=, retriever= and retrievers= cannot "
-                    "be applied to it. Give RetrieverQueryEngine.from_args(retriever), or from_defaults(retriever=…)."
+                    f"{type(query_engine).__name__} has no retriever, so filters=, retriever= and retrievers= cannot "
+                    "be applied. Pass RetrieverQueryEngine.from_args(retriever), or from_defaults(retriever=…)."
                 )
             return {}
         found = named or {"": _compat.retriever_of(query_engine)}
