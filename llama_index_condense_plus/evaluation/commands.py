@@ -31,7 +31,7 @@ EXAMPLES = """examples:
   condense-plus eval --engine my_package.engines:make_engine --fail-under rewrite_accuracy=0.6
 
 FILE holds cases (JSON Lines), or a chat log: LlamaIndex's chat_store.json, OpenAI messages as JSON or JSON Lines, CSV
-with role and content, or a rewrite log. A factory of your own is called with an EngineContext (retriever, llm, aliases,
+with role and content, or a rewrite log. A factory of your own takes an EngineContext (retriever, llm, aliases,
 settings) and returns a chat engine.
 """
 FAILED = 1
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("cases")
     data.add_argument("--cases", type=Path, metavar="FILE", help="cases or a chat log; default: the shipped cases")
     data.add_argument("--passages", type=Path, metavar="FILE", help="the corpus, JSON Lines with id and text")
-    data.add_argument("--limit", type=_positive, metavar="N", help="this many cases, of every kind")
+    data.add_argument("--limit", type=_positive, metavar="N", help="number of cases, over all kinds")
     engines = parser.add_argument_group("engines")
     known = f"{', '.join(ENGINES)} or module:factory"
     usual = "default: plus and as-typed, and stock with a model"
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     engines.add_argument("--settings", type=Path, metavar="FILE", help="TOML settings of this package's engine")
     engines.add_argument("--workers", type=_positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
     engines.add_argument(
-        "--top-k", type=_positive, default=3, metavar="K", help="a passage counts as found up to here: 3"
+        "--top-k", type=_positive, default=3, metavar="K", help="passages that count as found (default 3)"
     )
     add_model_options(parser)
     result = parser.add_argument_group("result")
