@@ -161,7 +161,7 @@ class RewriteChain:
         if left is not None and left <= 0:
             raise TimeoutError("the chain's deadline is over")
         if not breaker.allow():
-            raise CircuitOpenError("the rewriting model keeps failing and is left alone for a while")
+            raise CircuitOpenError("the rewriting model failed repeatedly and is not called for a while")
         try:
             prediction = yield from ask(replace(predict, timeout_s=left), llm)
         except Exception:

@@ -145,7 +145,7 @@ class Turn:
         stored = yield with_memory(memory, memory.get_all, memory.aget_all)
         last = max((i for i, m in enumerate(stored) if m.role == MessageRole.USER), default=None)
         if last is None:
-            raise InvalidMessageError("There is no earlier turn to answer anew.")
+            raise InvalidMessageError("There is no earlier turn to answer again.")
         message = checked_message(self.message or stored[last].content)
         commit.replace_from(last, message)
         return message, stored[:last]
@@ -234,7 +234,7 @@ class Turn:
             raise MessageTooLongError(
                 f"The answer's prompt takes about {n_tokens} tokens without documents, and the answering model's "
                 f"context_window is {most}. Shorten the message or the system prompt, give the model its real "
-                'context_window, or set answer.mode = "rewritten", which asks the rewritten question alone.'
+                'context_window, or set answer.mode = "rewritten", which reads only the rewritten question.'
             ) from error
 
     def _candidates(self, resolved: ResolvedQuery) -> tuple[str, ...]:
