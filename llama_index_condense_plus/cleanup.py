@@ -51,7 +51,8 @@ def fit_query(text: str, max_chars: int) -> str:
     language = pack_of(text)
     asked = safe_line(language.asking_clause(text).text)
     if len(asked) > max_chars:
-        return _cut_between_words(line, max_chars)
+        end = line[-max_chars:]
+        return end[end.find(" ") + 1 :] if language.is_question(end) else _cut_between_words(line, max_chars)
     if len(set(language.content_words(asked))) >= FEW_WORDS:
         return asked
     return f"{asked} {_cut_between_words(line.replace(asked, ' ').strip(), max_chars - len(asked) - 1)}".strip()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
+from llama_index.core.memory import ChatSummaryMemoryBuffer
 
 from llama_index_condense_plus import CondensePlusSettings
 from tests.conftest import FIRST_ROUND, PRICE
@@ -114,3 +115,18 @@ def test_odd_messages_are_searched_as_one_clean_line(make_engine: Make, mode: Mo
     assert reply.query
     assert not any(ord(char) < 32 for char in reply.query)
     assert said(engine)[-2] == ("user", message)
+
+
+def test_only_a_summary_that_a_summary_memory_made_reaches_the_rewriting_model(make_engine: Make, mode: Mode) -> None:
+    llm = ScriptedLLM(rewrite=PRICE, answer="the tea was discussed")
+    rule = ChatMessage(role=MessageRole.SYSTEM, content="The staff discount is secret.")
+    memory = ChatSummaryMemoryBuffer.from_defaults(
+        [rule, *FIRST_ROUND], llm=llm, token_limit=60, tokenizer_fn=str.split
+    )
+    engine = make_engine(llm=llm, memory=memory, first=False)
+    mode.ask(engine, "and its price?")
+    mode.ask(engine, "and its price in shops " + "far away " * 20 + "?")
+    mode.ask(engine, "and its price?")
+    prompts = [prompt for kind, prompt in llm.calls if kind == "rewrite"]
+    assert not any("secret" in prompt for prompt in prompts)
+    assert ["Summary so far: the tea was discussed" in prompt for prompt in prompts] == [False, False, True]

@@ -121,11 +121,13 @@ def test_safe_line_makes_spaces_one_and_takes_the_invisible_out(text: str, line:
     [
         (f"{PASTE}\n\nHow long is the warranty of the GTE-3000?", "How long is the warranty of the GTE-3000?"),
         (f"What is the notice period in this contract?\n\n{PASTE}", "What is the notice period in this contract?"),
+        ("The lease runs and runs " * 4000 + "until when does it run in all?", None),
         ("这是合同全文的一段。" * 2000 + "\n违约金最高是多少？", "违约金最高是多少？"),
     ],
 )
 def test_fit_query_keeps_the_part_of_a_paste_that_asks_from_either_end(message: str, asked: str) -> None:
-    assert fit_query(message, 512) == asked
+    query = fit_query(message, 512)
+    assert query == asked if asked else query.endswith("until when does it run in all?")
 
 
 def test_fit_query_adds_the_beginning_of_the_text_to_a_question_that_says_little() -> None:

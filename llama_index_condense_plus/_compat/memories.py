@@ -8,12 +8,14 @@ import os
 import threading
 import uuid
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 from weakref import WeakValueDictionary
 
-from llama_index.core.memory import BaseMemory
+from cachetools import LRUCache
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.memory import BaseMemory, ChatSummaryMemoryBuffer
 from llama_index.core.storage.chat_store import SimpleChatStore
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from pydantic import PrivateAttr
@@ -24,6 +26,8 @@ from sqlalchemy.orm import sessionmaker
 from llama_index_condense_plus._compat import plain
 from llama_index_condense_plus.errors import ConfigurationError, ConversationBusyError
 from llama_index_condense_plus.protocols import TurnLock
+
+_summaries: LRUCache[tuple[str, str], bool] = LRUCache(4096)
 
 
 def memory_for_key(memory: BaseMemory, key: str) -> BaseMemory:
@@ -38,6 +42,22 @@ def memory_for_key(memory: BaseMemory, key: str) -> BaseMemory:
     raise ConfigurationError(
         f"for_conversation: {type(memory).__name__} has no chat store key; pass the memory of the other conversation."
     )
+
+
+def read(memory: BaseMemory, message: str) -> list[ChatMessage]:
+    """Return what a memory gives for a message, and remember a summary that it makes: its message has no mark."""
+    if not isinstance(memory, ChatSummaryMemoryBuffer):
+        return memory.get(input=message)
+    first = memory.get_all()[:1]
+    history = memory.get(input=message)
+    if history[:1] != first and history[0].role == MessageRole.SYSTEM:
+        _summaries[key_of(memory), str(history[0].content)] = True
+    return history
+
+
+def begins_with_summary(memory: BaseMemory, history: Sequence[ChatMessage]) -> bool:
+    """Return True if a memory that summarises made the first message, in this process."""
+    return bool(history) and (key_of(memory), str(history[0].content)) in _summaries
 
 
 def is_in_threads(memory: BaseMemory) -> bool:

@@ -9,8 +9,9 @@ from functools import lru_cache, partial
 from typing import Literal
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
-from llama_index.core.memory import ChatSummaryMemoryBuffer
+from llama_index.core.memory import BaseMemory
 
+from llama_index_condense_plus._compat.memories import begins_with_summary
 from llama_index_condense_plus.languages import pack_of, registered_packs
 from llama_index_condense_plus.languages.text import remembered
 from llama_index_condense_plus.protocols import EntityExtractor
@@ -105,9 +106,9 @@ def build_window(
     )
 
 
-def summary_kind(memory: object) -> SummaryKind:
-    """Return where a memory keeps its summary."""
-    if isinstance(memory, ChatSummaryMemoryBuffer):
+def summary_kind(memory: BaseMemory, history: Sequence[ChatMessage]) -> SummaryKind:
+    """Return where a memory keeps the summary that a history, read from it, holds."""
+    if begins_with_summary(memory, history):
         return "first_system"
     return "blocks" if getattr(memory, "memory_blocks", None) else "none"
 

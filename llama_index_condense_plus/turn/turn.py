@@ -17,6 +17,7 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import ToolOutput
 
 from llama_index_condense_plus import _compat
+from llama_index_condense_plus._compat import memories
 from llama_index_condense_plus.errors import (
     AnswerTimeoutError,
     CondensePlusError,
@@ -113,7 +114,7 @@ class Turn:
             stores = reads_memory or self.pipeline.is_stock
             commit = Commit(self.conversation, self.message, stores=stores, holds_lock=reads_memory)
             message, history = yield from self._read(commit)
-            resolved = self._resolved()
+            resolved = self._resolved(history)
             yield from resolved.resolve(message, history, (yield from self._topic_start(history)))
             response, source, trace = yield from self._answer(message, resolved)
             delivered = yield from self._deliver(response, source, trace, commit)
@@ -127,7 +128,7 @@ class Turn:
     def explain(self) -> Flow[CondenseTrace]:
         """Do everything up to the merged nodes; answer nothing, change nothing."""
         message, history = checked_message(self.message), (yield from self._history())
-        resolved = self._resolved(keep=False)
+        resolved = self._resolved(history, keep=False)
         yield from resolved.resolve(message, history, (yield from self._topic_start(history)))
         if not self._retrievers:
             return self._trace(resolved, None, "", ())
@@ -154,7 +155,7 @@ class Turn:
         if self.chat_history is not None:
             return checked_history(self.chat_history)
         memory, message = self.conversation.memory, self.message
-        return (yield with_memory(memory, lambda: memory.get(input=message), lambda: memory.aget(input=message)))  # type: ignore[no-any-return]
+        return (yield with_memory(memory, lambda: memories.read(memory, message), lambda: memory.aget(input=message)))  # type: ignore[no-any-return]
 
     def _topic_start(self, history: Sequence[ChatMessage]) -> Flow[int]:
         """Return where in a history the present topic begins; a history that the caller gives is taken whole."""
@@ -162,7 +163,7 @@ class Turn:
             return 0
         return topic_start(history, (yield from self.conversation.state.present_topic()))
 
-    def _resolved(self, *, keep: bool = True) -> ResolvedQuery:
+    def _resolved(self, history: Sequence[ChatMessage], *, keep: bool = True) -> ResolvedQuery:
         return ResolvedQuery(
             self.pipeline,
             self.turn_id,
@@ -170,7 +171,7 @@ class Turn:
             next(iter(self._retrievers.values())) if len(self._retrievers) == 1 else None,
             self.conversation.tenants.cache,
             keep,
-            summary_kind(self.conversation.memory) if self.chat_history is None else "none",
+            summary_kind(self.conversation.memory, history) if self.chat_history is None else "none",
         )
 
     def _search(self, resolved: ResolvedQuery) -> TurnSearch:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
-from llama_index.core.memory import ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory, StaticMemoryBlock
+from llama_index.core.memory import ChatMemoryBuffer, Memory, StaticMemoryBlock
 
 from llama_index_condense_plus.rewriting.cutting import estimate_tokens
 from llama_index_condense_plus.rewriting.history import build_window, rounds, spoken, summary_kind
@@ -227,9 +227,8 @@ def test_spoken_takes_a_memory_block_out_of_any_message(role: str) -> None:
 
 def test_summary_kind_follows_the_memory() -> None:
     blocks = Memory.from_defaults(memory_blocks=[StaticMemoryBlock(static_content="x")])
-    assert summary_kind(ChatSummaryMemoryBuffer.from_defaults(token_limit=100)) == "first_system"
-    assert [summary_kind(memory) for memory in (blocks, Memory.from_defaults())] == ["blocks", "none"]
-    assert summary_kind(ChatMemoryBuffer.from_defaults()) == "none"
+    assert [summary_kind(memory, []) for memory in (blocks, Memory.from_defaults())] == ["blocks", "none"]
+    assert summary_kind(ChatMemoryBuffer.from_defaults(), []) == "none"
 
 
 def test_rounds_begin_at_user_messages() -> None:
