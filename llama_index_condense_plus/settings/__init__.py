@@ -41,7 +41,9 @@ class CondensePlusSettings(BaseSettings):
         'never'
     """
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix=ENV_PREFIX, env_nested_delimiter="__")
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
+        frozen=True, extra="forbid", env_prefix=ENV_PREFIX, env_nested_delimiter="__"
+    )
 
     enabled: bool = Field(True, description="Off: no rewriting, no additional call.")
     trigger: sections.TriggerSettings = sections.TriggerSettings()
