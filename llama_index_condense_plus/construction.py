@@ -46,7 +46,7 @@ from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.types import RewriteRequest
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 SLIP = 0.85
 """Likeness of two names, 0 to 1, from which one is held to be the other misspelt."""

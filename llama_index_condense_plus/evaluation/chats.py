@@ -17,7 +17,7 @@ from llama_index_condense_plus.languages import detect_language
 USERS = ("user", "human", "customer")
 ASSISTANTS = ("assistant", "ai", "bot", "model", "agent")
 """What logs call the two speakers; messages of anybody else are left out."""
-COLUMNS = {
+COLUMNS: dict[str, tuple[str, ...]] = {
     "conversation": ("conversation", "conversation_id", "session", "session_id", "thread_id", "chat_id"),
     "role": ("role", "speaker", "author", "sender"),
     "content": ("content", "message", "text"),

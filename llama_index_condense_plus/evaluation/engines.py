@@ -127,7 +127,7 @@ class RecordingRetriever(BaseRetriever):
     def __init__(self, inner: BaseRetriever) -> None:
         super().__init__(callback_manager=CallbackManager([]))
         self.inner = inner
-        self.similarity_top_k = getattr(inner, "similarity_top_k", None)
+        self.similarity_top_k: int | None = getattr(inner, "similarity_top_k", None)
         self.found: list[tuple[str, tuple[str, ...]]] = []
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -141,7 +141,7 @@ class Observed:
 
     def __init__(self, factory: Factory, context: EngineContext) -> None:
         self._retriever = RecordingRetriever(context.retriever)
-        self.engine = factory(EngineContext(self._retriever, context.llm, context.aliases, context.settings))
+        self.engine: Any = factory(EngineContext(self._retriever, context.llm, context.aliases, context.settings))
 
     def run(self, case: Case) -> Outcome:
         """Give a case to the engine; whatever it raises passes through."""

@@ -27,7 +27,9 @@ class DataFileError(CondensePlusError, ValueError):
     """A data file is wrong; the message gives file, line and reason."""
 
     def __init__(self, path: Path, line: int | None, reason: str) -> None:
-        self.path, self.line, self.reason = path, line, reason
+        self.path: Path = path
+        self.line: int | None = line
+        self.reason: str = reason
         super().__init__(f"{path}{'' if line is None else f', line {line}'}: {reason}")
 
 

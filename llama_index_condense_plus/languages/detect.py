@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from llama_index_condense_plus.languages.text import has_han, rarity_classes
@@ -39,7 +39,7 @@ class Detector:
                 self._words[word] = (*self._words.get(word, ()), code)
         self._marks = {code: marks for code, pack in packs.items() if (marks := pack.table.get("marks"))}
         self._han_words = set("".join(packs["zh"].words("telling"))) if "zh" in packs else set()
-        self.detect = lru_cache(maxsize=1024)(self._detect)
+        self.detect: Callable[[str], str] = lru_cache(maxsize=1024)(self._detect)
 
     def _detect(self, text: str) -> str:
         if text.isascii():

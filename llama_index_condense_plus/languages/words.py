@@ -55,10 +55,10 @@ class WordPack:
         if not table.get("code"):
             raise ConfigurationError('A language pack needs a code, for example code = "it" in its words.toml.')
         self.table = table
-        self.code = str(table["code"])
-        self.name = str(table.get("name", self.code))
-        self.joiner = str(table.get("joiner", " "))
-        self.models_ellipsis = bool(table.get("models_ellipsis", False))
+        self.code: str = str(table["code"])
+        self.name: str = str(table.get("name", self.code))
+        self.joiner: str = str(table.get("joiner", " "))
+        self.models_ellipsis: bool = bool(table.get("models_ellipsis", False))
         self._english = english
         self._lists = {name: _items(words) for name, words in table.get("words", {}).items()}
         self._by_word = self.joiner == " "

@@ -18,7 +18,7 @@ from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.types import HistoryWindow, RewriteStatus, TriggerDecision, TriggerReason
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 TURNS = "condense_plus_turns"
 TOPICS = "condense_plus_topics"

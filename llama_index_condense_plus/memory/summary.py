@@ -23,7 +23,7 @@ from llama_index_condense_plus.memory.summarising import SummaryState, due, merg
 from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 SUMMARIES = "condense_plus_summaries"
 REFRESH_TIMEOUT_S = 180.0

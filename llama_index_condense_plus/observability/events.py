@@ -6,8 +6,9 @@ from typing import Any
 
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
+from llama_index_instrumentation.dispatcher import Dispatcher
 
-dispatcher = get_dispatcher(__name__)
+dispatcher: Dispatcher = get_dispatcher(__name__)
 
 
 class CondensePlusEvent(BaseEvent):

@@ -31,7 +31,7 @@ QUEUE_SIZE = 4096
 CLOSE_TIMEOUT_S = 5.0
 """Longest wait for the disk when a log is closed, or rows are deleted."""
 MB = 1024 * 1024
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 _open: WeakSet[RewriteLog] = WeakSet()
 
 
@@ -53,7 +53,7 @@ class RewriteLog:
             self._file = LineFile(path.absolute(), int(settings.max_mb * MB), settings.backups)
         except OSError as error:
             raise ConfigurationError(f"log.path: cannot write {path}: {error}") from None
-        self.dropped = 0
+        self.dropped: int = 0
         """Rows lost because the disk was full, or so slow that too many waited."""
         self._closed = False
         self._start_anew()

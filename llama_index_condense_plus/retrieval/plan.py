@@ -45,7 +45,7 @@ class DefaultQueryPlanner:
     """
 
     def __init__(self, settings: RetrievalSettings | None = None) -> None:
-        self.settings = settings or RetrievalSettings()
+        self.settings: RetrievalSettings = settings or RetrievalSettings()
 
     def plan(self, result: RewriteResult, window: HistoryWindow) -> QueryPlan:  # noqa: ARG002 - the protocol has it
         """Return the plan of a turn, never empty; variants are added by ``expand``.

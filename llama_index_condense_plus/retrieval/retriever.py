@@ -68,7 +68,7 @@ class PlanRetriever(BaseRetriever):
         retrievers = dict(retriever) if isinstance(retriever, Mapping) else {"": retriever}
         if not retrievers:
             raise ConfigurationError("PlanRetriever: give at least one retriever.")
-        self.settings = settings or CondensePlusSettings()
+        self.settings: CondensePlusSettings = settings or CondensePlusSettings()
         fusion_method(self.settings.fusion)
         self.retrievers = retrievers
         self._result, self._plan, self._window = result, plan, window or HistoryWindow()

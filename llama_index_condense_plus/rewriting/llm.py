@@ -56,9 +56,10 @@ class LLMRewriter:
         prompt: BasePromptTemplate | str | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.settings = settings or RewriteSettings()
+        self.settings: RewriteSettings = settings or RewriteSettings()
         self.llm = llm
-        self.prompt = as_template(prompt) if prompt is not None else _read_prompt(self.settings.prompt_file)
+        own = as_template(prompt) if prompt is not None else _read_prompt(self.settings.prompt_file)
+        self.prompt: BasePromptTemplate | None = own
         self._shots = read_shots(self.settings.shots_file) if self.settings.shots_file else None
         self._clock = clock
 
@@ -102,7 +103,7 @@ class StockRewriter:
     name = "stock"
 
     def __init__(self, *, prompt: BasePromptTemplate | str | None = None, llm: LLM | None = None) -> None:
-        self.prompt = DEFAULT_PROMPT if prompt is None else as_template(prompt)
+        self.prompt: BasePromptTemplate = DEFAULT_PROMPT if prompt is None else as_template(prompt)
         self.llm = llm
 
     def rewrite(self, request: RewriteRequest) -> Flow[Rewritten]:

@@ -25,7 +25,7 @@ OUTSIDE_THE_TREE = ("CONFIG", "DATA", "LLM_URL")
 """Variables with our prefix that are no settings: the TOML file, and what tests and benchmarks read."""
 OFF = {"off", "0", "false", "no", "n", "f"}
 DOTENV = Path(".env")
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 def own_variables(variables: Mapping[str, str | None], fields: Iterable[str]) -> dict[str, str]:

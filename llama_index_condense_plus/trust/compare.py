@@ -45,17 +45,19 @@ class Comparison:
         shots: Iterable[str] = (),
         settings: CondensePlusSettings | None = None,
     ) -> None:
-        self.message, self.rewrite = clip(message, MAX_CHARS), clip(rewrite, MAX_CHARS)
+        self.message: str = clip(message, MAX_CHARS)
+        self.rewrite: str = clip(rewrite, MAX_CHARS)
         self.window = window
-        self.shots = tuple(shots)
-        self.asked, self.written = words(self.message), words(self.rewrite)
+        self.shots: tuple[str, ...] = tuple(shots)
+        self.asked: Words = words(self.message)
+        self.written: Words = words(self.rewrite)
         last = window.all_messages[-1:]
         lettered = any(map(str.isalpha, self.message)) or not last
         self.pack: WordPack = pack_of(self.message if lettered else last[0].full_text, settings)
         """The pack of the message's language; a message without letters speaks that of the conversation."""
         self.written_pack: WordPack = pack_of(self.rewrite, settings)
         """The pack of the rewrite's language."""
-        self.same = bare(self.message) == bare(self.rewrite)
+        self.same: bool = bare(self.message) == bare(self.rewrite)
         """True if the rewrite is the message but for spaces, case and marks."""
         self._grounded = tuple(grounded)
 

@@ -17,7 +17,7 @@ from llama_index_condense_plus.turn.conversation import Conversation
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.query import ResolvedQuery
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 @dataclass

@@ -19,7 +19,7 @@ from llama_index_condense_plus.turn.models import ask
 from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, RewriteResult, RewriteStatus, Trust
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 CACHE_TIMEOUT_S = 1.0
 """A cache that takes longer costs more than it saves; one within the process is not timed."""

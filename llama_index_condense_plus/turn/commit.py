@@ -19,7 +19,7 @@ from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.turn.conversation import Conversation
 from llama_index_condense_plus.turn.lock import running_loop
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 class _State(IntEnum):

@@ -62,7 +62,7 @@ class ConversationState:
 
     def __post_init__(self) -> None:
         self._knows_topic = False
-        self.refreshing = threading.Lock()
+        self.refreshing: threading.Lock = threading.Lock()
 
     @cached_property
     def records(self) -> ConversationRecords:

@@ -35,7 +35,7 @@ from llama_index_condense_plus.flow import Step, adrive, drive, twin
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.turn.lock import ConversationLock
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 POLL_S = (0.02, 0.25)
 """Shortest and longest pause between two attempts at a lease that another process holds, in seconds."""
@@ -114,7 +114,7 @@ class LeaseLock:
 
     def __init__(self, locks: LeaseLocks, key: str) -> None:
         self.key = key
-        self.token = ""
+        self.token: str = ""
         """Names the holder of the lease; empty: this process does not hold it."""
         self._locks = locks
         self._local = ConversationLock()

@@ -16,7 +16,7 @@ from llama_index_condense_plus import _compat
 from llama_index_condense_plus.flow import Step, in_worker
 from llama_index_condense_plus.operations import Flow, Predict, Prediction
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 STRUCTURED = "structured output"
 
 _refused: WeakKeyDictionary[type[LLM], dict[str, set[str]]] = WeakKeyDictionary()

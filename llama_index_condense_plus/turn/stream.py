@@ -23,7 +23,7 @@ from llama_index_condense_plus.flow import Step, adrive, drive, in_worker, kept
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.turn.commit import Commit
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 _END = None
 
 

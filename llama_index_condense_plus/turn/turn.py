@@ -98,7 +98,7 @@ class Turn:
         restriction, service = self.options.restriction.within(self.conversation.restriction), self.service
         self._retrievers = restriction.retrievers(service.query_engine, service.retrievers)
         self._settings = self.pipeline.settings
-        self.turn_id = uuid.uuid4().hex
+        self.turn_id: str = uuid.uuid4().hex
 
     def run(self) -> Flow[ChatResponse]:
         """Answer the message and store both; the history is as it was if anything fails."""
