@@ -20,7 +20,8 @@ from llama_index_condense_plus import CondensePlusSettings, cli, languages
 from tests.docs import prelude
 from tests.docs.markdown import PAGES, Block, blocks, name_of
 
-NEEDS = {"fastapi.md": "fastapi", "qdrant.md": "qdrant_client"}
+NEEDS = {"fastapi.md": ("fastapi",), "qdrant.md": ("qdrant_client",)}
+NEEDS |= dict.fromkeys(("README.md", "README.zh.md"), ("fastapi", "qdrant_client"))
 """Pages whose snippets need an extra."""
 PROMISE = re.compile(r"^\s*print\(.*\)  # (?P<said>.+)$", re.MULTILINE)
 
@@ -43,8 +44,8 @@ def snippet_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 @pytest.mark.parametrize("page", with_python, ids=name_of)
 def test_python_snippets_of_a_page_run_in_order(page: Path, snippet_names: dict[str, Any], capsys: Any) -> None:
-    if page.name in NEEDS:
-        pytest.importorskip(NEEDS[page.name])
+    for module in NEEDS.get(page.name, ()):
+        pytest.importorskip(module)
     for block in blocks(page, "python"):
         if not block.runs:
             _import(block)
