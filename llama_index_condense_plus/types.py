@@ -70,6 +70,7 @@ class QueryRole(str, Enum):
     KEYWORDS = "keywords"
     SUBQUESTION = "subquestion"
     TOPIC = "topic"
+    JOINED = "joined"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ def test_chat_gives_the_same_trace_in_every_mode(make_engine: Make, mode: Mode) 
     assert [(ranked.query.text, ranked.used, ranked.error) for ranked in trace.retrievals] == [
         (PRICE, True, ""),
         ("and its price?", True, ""),
+        (f"{PRICE} and its price?", True, ""),
     ]
     assert [node.node.node_id for node in trace.nodes] == reply.node_ids
     assert set(trace.provenance) == set(reply.node_ids)

@@ -43,7 +43,7 @@ def prefetcher(retriever: BaseRetriever, blend: str) -> BaseRetriever:
         retriever: who is going to search the plan.
         blend: ``retrieval.blend``.
     """
-    model = _blending_model(retriever, blend)
+    model = blending_model(retriever, blend)
     return deepened(retriever, 2) if model is None else QueryEmbedder(model)
 
 
@@ -89,7 +89,7 @@ def weighted_mean(vectors: Sequence[Vector], weights: Iterable[float]) -> Vector
     return [x * lengths[0] / length for x in mean]
 
 
-def _blending_model(retriever: BaseRetriever, blend: str) -> BaseEmbedding | None:
+def blending_model(retriever: BaseRetriever, blend: str) -> BaseEmbedding | None:
     """Return the model of a retriever that a plan's queries are blended for; None if it searches each of them."""
     if blend == "lists" or (blend == "auto" and not _compat.searches_by_vector_alone(retriever)):
         return None
@@ -97,7 +97,7 @@ def _blending_model(retriever: BaseRetriever, blend: str) -> BaseEmbedding | Non
 
 
 def _begun(jobs: Sequence[Job], blend: str) -> list[Job]:
-    return [job for job in jobs if job.started is not None and _blending_model(job.retriever, blend) is not None]
+    return [job for job in jobs if job.started is not None and blending_model(job.retriever, blend) is not None]
 
 
 def _missing(jobs: Sequence[Job], blend: str) -> list[tuple[BaseEmbedding, list[Job], list[str]]]:
@@ -107,7 +107,7 @@ def _missing(jobs: Sequence[Job], blend: str) -> list[tuple[BaseEmbedding, list[
         model = _compat.embed_model_of(job.retriever)
         if model is None or job.bundle.embedding is not None or job.started is not None:
             continue
-        if _batches(model) or _blending_model(job.retriever, blend) is not None:
+        if _batches(model) or blending_model(job.retriever, blend) is not None:
             _, group, texts = groups.setdefault(id(model), (model, [], []))
             group.append(job)
             texts.extend(text for text in job.bundle.embedding_strs if text not in texts)
@@ -141,7 +141,7 @@ def _joined(jobs: Sequence[Job], blend: str) -> list[Job]:
     joined: list[Job] = []
     for group in groups.values():
         vectors = [job.bundle.embedding for job in group if job.bundle.embedding is not None]
-        if len(vectors) < max(2, len(group)) or _blending_model(group[0].retriever, blend) is None:
+        if len(vectors) < max(2, len(group)) or blending_model(group[0].retriever, blend) is None:
             joined += group
         else:
             bundle = replace(group[0].bundle, embedding=weighted_mean(vectors, [job.query.weight for job in group]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
@@ -13,16 +12,12 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.protocols import FusionFunction
 from llama_index_condense_plus.settings.sections import FusionSettings
-from llama_index_condense_plus.types import QueryRole, RankedList
+from llama_index_condense_plus.types import RankedList
 
 FOUND = 0.5
 """What being found at all counts against the spread of a list's scores: its last node is worth a third of its first."""
 DEPTH = 4
 """Nodes that all lists of a turn hold together, as a multiple of ``top_k``."""
-APART = 0.4
-"""Share of its weight that the original's list keeps where it has no passage in common with the rewrite's."""
-TOGETHER = 0.2
-"""Share of common passages from which on it has its full weight; ``benchmarks/replay.py`` shows what both are worth."""
 LARGEST = 1e100
 """Scores beyond it are no scores."""
 PROVENANCE_KEY = "condense_plus_found_by"
@@ -96,25 +91,6 @@ def fuse(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> l
     return fused
 
 
-def weighted_by_agreement(lists: Sequence[RankedList]) -> list[RankedList]:
-    """Return the lists with the weight of an original beside a rewrite put down to what they share.
-
-    Where the two find different passages one of them is mistaken, and it is more often the follow-up's own words.
-
-    Args:
-        lists: what the queries of one plan found.
-    """
-    rewrites = {ranked.source: ranked for ranked in lists if ranked.query.role is QueryRole.REWRITTEN}
-    weighted = []
-    for ranked in lists:
-        query, rewrite = ranked.query, rewrites.get(ranked.source)
-        if query.role is QueryRole.ORIGINAL and rewrite is not None:
-            share = APART + (1 - APART) * min(1.0, _shared(rewrite, ranked) / TOGETHER)
-            ranked = replace(ranked, query=replace(query, weight=query.weight * share))  # noqa: PLW2901
-        weighted.append(ranked)
-    return weighted
-
-
 def candidates(lists: Sequence[RankedList], settings: FusionSettings, top_k: int) -> int:
     """Return how many nodes postprocessors see: the lists' sum, at most four times ``top_k``, unless it is set."""
     found = sum(len(ranked.nodes) for ranked in lists if ranked.used)
@@ -135,11 +111,6 @@ def provenance(lists: Sequence[RankedList]) -> dict[str, tuple[str, ...]]:
         for rank, node in enumerate(ranked.nodes if ranked.used else (), 1):
             places.setdefault(node.node_id, {}).setdefault(index, f"{name}#{rank}")
     return {node_id: tuple(found.values()) for node_id, found in places.items()}
-
-
-def _shared(one: RankedList, other: RankedList) -> float:
-    first, second = ({node.node_id for node in ranked.nodes} for ranked in (one, other))
-    return len(first & second) / max(1, min(len(first), len(second)))
 
 
 def _merged(

@@ -11,9 +11,15 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.retrieval import blend, parallel
-from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method, weighted_by_agreement
+from llama_index_condense_plus.retrieval.fusion import candidates, fuse, fusion_method
 from llama_index_condense_plus.retrieval.parallel import Job, Started, deepened
-from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner, bundles, is_low_recall, query_key
+from llama_index_condense_plus.retrieval.plan import (
+    DefaultQueryPlanner,
+    bundles,
+    is_low_recall,
+    query_key,
+    with_joined,
+)
 from llama_index_condense_plus.retrieval.variants import expand, without_model
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.types import (
@@ -135,10 +141,11 @@ class PlanRetriever(BaseRetriever):
     def _jobs(self, plan: QueryPlan, template: QueryBundle) -> list[Job]:
         jobs = []
         for name, retriever in self.retrievers.items():
-            wanted = bundles(plan, template)
-            source = deepened(retriever, len(wanted))
+            blends = blend.blending_model(retriever, self._blend) is not None
+            searched = plan if blends else with_joined(plan, self.settings.retrieval)
+            source = deepened(retriever, len(searched.queries))
             top_k = getattr(source, "similarity_top_k", None)
-            for query, bundle in zip(plan.queries, wanted, strict=True):
+            for query, bundle in zip(searched.queries, bundles(searched, template), strict=True):
                 started = self._prefetched.get(query_key(query.text))
                 limit = top_k if started is not None and isinstance(top_k, int) else None
                 jobs.append(Job(query, bundle, source, name, started, limit=limit))
@@ -152,7 +159,6 @@ class PlanRetriever(BaseRetriever):
         return self._jobs(QueryPlan(plan.reserve), template)
 
     def _fused(self, jobs: Sequence[Job], lists: Sequence[RankedList]) -> list[NodeWithScore]:
-        lists = weighted_by_agreement(lists)
         if self._observe is not None:
             self._observe(tuple(lists))
         parallel.raise_if_all_failed(jobs)

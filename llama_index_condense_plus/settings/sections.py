@@ -176,7 +176,7 @@ class SynonymRule(Section):
 class DoubtedWeights(Section):
     """How much the lists of a turn with a doubted rewrite count in fusion."""
 
-    original: float = Field(1.0, gt=0.0, le=1.0, description="Weight of the user's own words.")
+    original: float = Field(0.65, gt=0.0, le=1.0, description="Weight of the user's own words.")
     rewrite: float = Field(1.0, gt=0.0, le=1.0, description="Weight of the doubted rewrite.")
 
 
@@ -184,9 +184,9 @@ class RetrievalSettings(Section):
     """What is searched."""
 
     dual: Literal["auto", "always", "never"] = Field("auto", description="Whether the user's words are searched too.")
-    original_weight: Share = Field(
-        1.0,
-        description="Weight of the user's own words beside a trusted rewrite; less if the two lists share little.",
+    original_weight: Share = Field(0.65, description="Weight of the user's own words beside a trusted rewrite.")
+    joined_weight: Share = Field(
+        1.0, description="Weight of a search with both wordings in one query, where lists are fused; 0: none."
     )
     doubted_weights: DoubtedWeights = Field(DoubtedWeights(), description="Weights beside a doubted rewrite.")
     variant_weight: Share = Field(0.5, description="Fusion weight of each variant's list, 0 to 1.")

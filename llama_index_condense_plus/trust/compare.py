@@ -166,6 +166,17 @@ class Comparison:
         return bool(self.frame) and self.frame_kept == 0
 
     @cached_property
+    def keeps_all(self) -> bool:
+        """True if every binding word survives, and they are several or the message's other words survive too."""
+        return bool(self.binding) and not self.lost and (len(self.binding) > 1 or self.frame_kept == 1)
+
+    @cached_property
+    def keeps_remarks(self) -> bool:
+        """True if a content word survives of what stands beside the question."""
+        binding = set(self.binding)
+        return any(t not in binding and not self._points(t) and self.written.has(t) for t in self.asked.content)
+
+    @cached_property
     def added(self) -> tuple[Token, ...]:
         """The content words of the rewrite that the message does not have."""
         return tuple(token for token in self.written.content if not self.asked.has(token))

@@ -42,7 +42,12 @@ def is_empty(c: Comparison) -> str:
 
 
 def meta_text(c: Comparison) -> str:
-    """Return words about the task, or of an apology, that nobody in the conversation used."""
+    """Return words about the task, or of an apology, that nobody in the conversation used.
+
+    A question that keeps the message's words may ask about such things ("why can I not …", "which user input").
+    """
+    if c.keeps_all and c.asks:
+        return ""
     return next((span.text for span in c.instructions if span.kind in {"meta", "apology"}), "")
 
 
@@ -177,11 +182,9 @@ def _script(char: str) -> str:
 
 def unrelated(c: Comparison) -> str:
     """Say so if the rewrite has nothing in common with the message and little with the conversation."""
-    kept = c.kept_share if c.binding else c.frame_kept
-    keeps_half = c.kept_share >= HALF and c.frame_kept >= HALF
-    all_new = c.knows_answers and len(c.unsaid) >= NEARLY_ALL * len(c.added)
     if c.same:
         return ""
+    keeps_half = c.kept_share >= HALF and c.frame_kept >= HALF
     if c.is_small_talk and not keeps_half and c.added and (c.asks or c.novelty >= UNSAID):
         return "small talk became a question"
     if not c.asked.content and c.added_questions and c.rarity >= HALF and c.knows_answers:
@@ -191,11 +194,13 @@ def unrelated(c: Comparison) -> str:
     if c.keeps_nothing and not (replies or c.picks or c.references or c.pack.is_question(c.message)):
         return "nothing of a remark"
     nothing = c.binding and not c.written.content and not c.references_left
-    if nothing or (c.keeps_nothing and not c.picks and c.novelty >= (UNSAID if c.frame_kept < HALF else HALF)):
+    limit = UNSAID if c.frame_kept < HALF else HALF
+    if nothing or (c.keeps_nothing and not c.keeps_remarks and not c.picks and c.novelty >= limit):
         return "nothing of the message"
-    return (
-        "little of the message, and what nobody said" if c.novelty >= MOSTLY_UNSAID and (kept < HALF or all_new) else ""
-    )
+    all_new = c.knows_answers and len(c.unsaid) >= NEARLY_ALL * len(c.added)
+    little = not c.keeps_all and (not c.binding or c.kept_share < HALF or all_new)
+    limit = MOSTLY_UNSAID if c.binding else HALF
+    return "little of the message, and what nobody said" if little and c.novelty >= limit else ""
 
 
 def examples(c: Comparison) -> str:

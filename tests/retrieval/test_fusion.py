@@ -17,7 +17,6 @@ from llama_index_condense_plus.retrieval.fusion import (
     depth,
     fuse,
     provenance,
-    weighted_by_agreement,
 )
 from llama_index_condense_plus.settings.sections import FusionSettings
 from llama_index_condense_plus.types import QueryRole
@@ -218,16 +217,6 @@ def test_fuse_fills_top_k_after_merging_equal_texts_whatever_their_metadata():
     lists = [ranked(node("a", 4, "same"), twin, node("c", 1, "other")), ranked(node("d", 1, "same"))]
     assert ids(lists, top_k=2, dedupe_text=True) == ["a", "c"]
     assert ids([ranked(node("a", 2, " "), node("b", 1, ""))], dedupe_text=True) == ["a", "b"]  # no text is not equal
-
-
-@pytest.mark.parametrize(("shared", "weight"), [(0, 0.4), (1, 0.7), (2, 1.0), (10, 1.0)])
-def test_an_original_beside_a_rewrite_counts_by_what_both_found(shared, weight):
-    rewrite = ranked(*(node(f"r{i}", 1.0) for i in range(10)), source="faq")
-    same = (node(f"{'r' if i < shared else 'o'}{i}", 1.0) for i in range(10))
-    original = ranked(*same, role=QueryRole.ORIGINAL, source="faq")
-    weights = [one.query.weight for one in weighted_by_agreement([rewrite, original])]
-    assert weights == pytest.approx([1.0, weight])
-    assert [one.query.weight for one in weighted_by_agreement([original, rewrite])] == pytest.approx([weight, 1.0])
 
 
 def test_provenance_tells_the_best_rank_of_a_repeated_node():

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from llama_index_condense_plus.retrieval.plan import DefaultQueryPlanner, distinct, query_key, says_something
+from llama_index_condense_plus.retrieval.plan import (
+    DefaultQueryPlanner,
+    distinct,
+    query_key,
+    says_something,
+    with_joined,
+)
 from llama_index_condense_plus.settings.sections import RetrievalSettings
 from llama_index_condense_plus.types import PlannedQuery, QueryRole, RewriteAttempt, RewriteResult, RewriteStatus, Trust
 from tests.retrieval.parts import window
@@ -53,7 +59,7 @@ def test_what_was_carried_over_without_a_model_counts_by_its_confidence(confiden
     made = RewriteAttempt("rules", REWRITE, REWRITE, confidence=confidence)
     result = RewriteResult(NAMED, REWRITE, RewriteStatus.REWRITTEN, "rules", (made,), trust=Trust.DOUBTED)
     found = DefaultQueryPlanner().plan(result, window()).queries
-    assert [(query.role.value, query.weight) for query in found] == [("original", 1.0), ("rewritten", weight)]
+    assert [(query.role.value, query.weight) for query in found] == [("original", 0.65), ("rewritten", weight)]
 
 
 def test_weights_follow_the_settings():
@@ -83,6 +89,20 @@ def test_the_original_is_searched_on_one_line_and_not_if_blank():
     assert queries("its\x1f price\nplease", "GTE-3000 price")[1][1] == "its price please"
     assert len(queries("  ", "GTE-3000", dual="always")) == 1
     assert len(queries("ＧＴＥ-3000 price？", "gte-3000  price?", ambiguous=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "options", "joined"),
+    [
+        (NAMED, {}, [f"{REWRITE} {NAMED}"]),
+        (NAMELESS, {}, []),
+        (NAMED, {"joined_weight": 0}, []),
+        (NAMED, {"max_queries": 2}, []),
+    ],
+)
+def test_both_wordings_are_also_searched_as_one_query(message, options, joined):
+    made = with_joined(plan(message, REWRITE, **options), RetrievalSettings(**options))
+    assert [query.text for query in made.queries if query.role is QueryRole.JOINED] == joined
 
 
 @pytest.mark.parametrize(

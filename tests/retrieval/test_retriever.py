@@ -22,7 +22,7 @@ from llama_index_condense_plus.types import PlannedQuery, QueryPlan, QueryRole, 
 from tests.modes import PATIENCE
 from tests.retrieval.parts import FakeRetriever, node, window
 
-PLAN = QueryPlan((PlannedQuery("rewritten", QueryRole.REWRITTEN), PlannedQuery("original", QueryRole.ORIGINAL, 0.5)))
+PLAN = QueryPlan((PlannedQuery("rewritten", QueryRole.REWRITTEN), PlannedQuery("original", QueryRole.KEYWORDS, 0.5)))
 ONE = QueryPlan(PLAN.queries[:1])
 RESERVE = QueryPlan(ONE.queries, reserve=(PlannedQuery("variant", QueryRole.VARIANT, 0.5),))
 
@@ -76,7 +76,7 @@ def test_what_each_query_of_the_plan_finds_is_fused(retrieve):
         (
             {"result": RewriteResult("《活着》呢？", "《活着》的作者是谁？", RewriteStatus.REWRITTEN)},
             "《活着》呢",
-            ["《活着》呢？", "《活着》的作者是谁？"],
+            ["《活着》呢？", "《活着》的作者是谁？", "《活着》的作者是谁？ 《活着》呢？"],
         ),
         (
             {
@@ -206,9 +206,9 @@ def test_several_retrievers_are_searched_and_named(retrieve):
     both = PlanRetriever({"faq": faq, "docs": docs}, plan=PLAN, settings=settings)
     assert {n.node_id: n.node.metadata["condense_plus_found_by"] for n in retrieve(both)} == {
         "faq-rewritten": ["faq:rewritten#1"],
-        "faq-original": ["faq:original#1"],
+        "faq-original": ["faq:keywords#1"],
         "docs-rewritten": ["docs:rewritten#1"],
-        "docs-original": ["docs:original#1"],
+        "docs-original": ["docs:keywords#1"],
     }
     assert both.similarity_top_k == 9
 
