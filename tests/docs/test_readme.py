@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from llama_index.core.chat_engine import (
+    CondensePlusContextChatEngine,
+    CondenseQuestionChatEngine,
+    ContextChatEngine,
+)
 
 from llama_index_condense_plus import CondensePlusSettings, cli
 from tests.docs.markdown import PAGES, ROOT, blocks, name_of
@@ -88,3 +94,19 @@ def test_both_have_the_same_structure_figures_and_options() -> None:
 def test_what_comes_before_the_settings_is_short() -> None:
     before = READMES[0].read_text(encoding="utf-8").split("\n## Settings\n")[0]
     assert len(before.split()) <= 900
+
+
+@pytest.mark.parametrize(
+    ("mode", "engine"),
+    [
+        ("condense_question", CondenseQuestionChatEngine),
+        ("condense_plus_context", CondensePlusContextChatEngine),
+        ("context", ContextChatEngine),
+    ],
+)
+def test_migration_maps_every_argument(mode: str, engine: type) -> None:
+    page = (ROOT / "docs" / "how-to" / "migrate.md").read_text(encoding="utf-8")
+    section = page.split(f'chat_mode="{mode}"\n')[1].split("\n##")[0]
+    mapped = set(re.findall(r"\w+", "".join(line for line in section.splitlines() if line.startswith("|"))))
+    arguments = {*inspect.signature(engine.from_defaults).parameters, *inspect.signature(engine.chat).parameters}
+    assert arguments - {"self", "kwargs"} - mapped == set()
