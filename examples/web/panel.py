@@ -35,7 +35,7 @@ from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusError,
 from llama_index_condense_plus.demo.compare import TOP_K, WITHOUT_MODEL, make_engine
 from llama_index_condense_plus.demo.embedding import load_embedding
 from llama_index_condense_plus.demo.knowledge import demo_conversations, demo_passages, source_of
-from llama_index_condense_plus.demo.models import ModelChoice
+from llama_index_condense_plus.demo.models import load_model
 from llama_index_condense_plus.demo.quoting import QuoteSynthesizer
 from llama_index_condense_plus.evaluation.diagnosis import diagnose
 from llama_index_condense_plus.evaluation.differences import word_diff
@@ -167,7 +167,10 @@ class Panel:
             "words": tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8")),
             "model": self._llm.metadata.model_name if self._llm else "",
             "options": [{"name": name, **_choices(name)} for name in OPTIONS],
-            "try": {turns[0].lang: [turn.question for turn in turns[:N_QUESTIONS]] for turns in demo_conversations()},
+            "try": {
+                turns[0]["conversation"][:2]: [turn["question"] for turn in turns[:N_QUESTIONS]]
+                for turns in demo_conversations()
+            },
             "saved": saved and saved.to_dict(),
         }
         page = (HERE / "page.html").read_text(encoding="utf-8")
@@ -269,7 +272,7 @@ def main() -> None:
         print(f"{time.monotonic() - started:5.1f} s  {text}", flush=True)
 
     try:
-        llm = ModelChoice(options.api_base, options.model).load()
+        llm = load_model(options.api_base, options.model)
         say("Loading the embedding …")
         embedding = load_embedding()
         passages = demo_passages()

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from llama_index_condense_plus.cli.options import add_json_option
 from llama_index_condense_plus.errors import ConfigurationError
+from llama_index_condense_plus.evaluation.commands import positive
 from llama_index_condense_plus.evaluation.log_summary import as_lines, summarise
 from llama_index_condense_plus.evaluation.logged import Turn, as_case, as_training_row, read_turns
-from llama_index_condense_plus.evaluation.reading import DataFileError
+from llama_index_condense_plus.evaluation.reading import pass_over
 from llama_index_condense_plus.observability.clean import json_line, printable
 from llama_index_condense_plus.observability.line_file import write_private
 from llama_index_condense_plus.types import RewriteStatus, TriggerReason
@@ -46,33 +46,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--guard", action="append", default=[], metavar="NAME", help="a guard that failed")
     which.add_argument("--since", type=_time, metavar="TIME", help="from this time on: 2026-01-31 or 2026-01-31T09:30")
     which.add_argument("--until", type=_time, metavar="TIME", help="before this time")
-    which.add_argument("--sample", type=int, metavar="N", help="a random sample of N turns")
-    which.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the sample (default 0)")
+    which.add_argument("--sample", type=positive, metavar="N", help="a random sample of at most N turns")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file, whole or not at all")
-    add_json_option(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON for other programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the log and show or export what is wanted."""
-    bad: list[str] = []
-
-    def note(error: DataFileError) -> None:
-        bad.append(str(error))
-        print(f"condense-plus log: passed over {printable(str(error))}", file=sys.stderr)
-
-    turns = _sampled(arguments, [turn for turn in read_turns(arguments.files, note) if _is_wanted(arguments, turn)])
+    turns = [turn for turn in read_turns(arguments.files, pass_over) if _is_wanted(arguments, turn)]
+    if arguments.sample:
+        picked = random.Random(0).sample(range(len(turns)), min(arguments.sample, len(turns)))  # noqa: S311
+        turns = [turns[index] for index in sorted(picked)]
+    lines: Iterable[str]
     if arguments.action == "summary":
-        summary = {**summarise(turns), "bad_lines": len(bad)}
-        lines = map(printable, as_lines(summary)) if not arguments.json else map(json_line, [summary])
+        summary = summarise(turns)
+        lines = [json_line(summary)] if arguments.json else map(printable, as_lines(summary))
     elif arguments.action == "rows":
-        lines = map(_as_json if arguments.json else _readable, turns)
+        told = (json_line({**turn.row, "need": turn.need, "good": turn.good}) for turn in turns)
+        lines = told if arguments.json else map(_readable, turns)
     else:
         rows = [asdict(row) for row in map(EXPORTS[arguments.action], turns) if row is not None]
-        print(
-            f"{len(rows)} rows; {len(turns) - len(rows)} turns have no words, no label or no history", file=sys.stderr
-        )
+        left = len(turns) - len(rows)
+        print(f"{len(rows)} rows; {left} turns have no words, no label or no history", file=sys.stderr)
         lines = map(json_line, rows)
-    _put([f"{line}\n" for line in lines], arguments.output)
+    _put("".join(f"{line}\n" for line in lines), arguments.output)
     return 0
 
 
@@ -85,19 +82,6 @@ def _is_wanted(arguments: argparse.Namespace, turn: Turn) -> bool:
         and (arguments.since is None or row["time"] >= arguments.since)
         and (arguments.until is None or row["time"] < arguments.until)
     )
-
-
-def _sampled(arguments: argparse.Namespace, turns: list[Turn]) -> list[Turn]:
-    if arguments.sample is None or arguments.sample >= len(turns):
-        return turns
-    if arguments.sample < 1:
-        raise ConfigurationError("--sample is at least 1.")
-    picked = random.Random(arguments.seed).sample(range(len(turns)), arguments.sample)  # noqa: S311 - no secrecy
-    return [turns[index] for index in sorted(picked)]
-
-
-def _as_json(turn: Turn) -> str:
-    return json_line({**turn.row, "need": turn.need, "good": turn.good})
 
 
 def _readable(turn: Turn) -> str:
@@ -115,20 +99,17 @@ def _readable(turn: Turn) -> str:
     return printable(f"{when}  {change}  ({', '.join(notes)})")
 
 
-def _put(lines: Sequence[str], output: Path | None) -> None:
+def _put(text: str, output: Path | None) -> None:
     if output is None:
-        print("".join(lines), end="")
+        print(text, end="")
         return
     part = output.with_name(f".{output.name}.part")
     try:
-        write_private(part, (line.encode() for line in lines))
+        write_private(part, [text.encode()])
         part.replace(output)
     except OSError as error:
         raise ConfigurationError(f"--output: cannot write {output}: {error}") from None
 
 
 def _time(text: str) -> float:
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2026-01-31 or 2026-01-31T09:30") from None
+    return datetime.fromisoformat(text).timestamp()

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from llama_index_condense_plus.cli.options import add_json_option
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.logged import as_training_row, read_turns
-from llama_index_condense_plus.evaluation.reading import DataFileError, checked, read_json_lines
-from llama_index_condense_plus.observability.clean import printable
+from llama_index_condense_plus.evaluation.reading import checked, pass_over, read_json_lines
 from llama_index_condense_plus.training import LabelledTurn, train_gate
 
 EXAMPLES = """examples:
@@ -32,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("files", type=Path, nargs="+", metavar="LOG", help="rewrite logs, or JSON Lines of rows")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file for the weights")
-    add_json_option(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON for other programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,12 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _rows(file: Path) -> list[LabelledTurn]:
     """Return a file's labelled rows; a log is told by its first line."""
-    _, first = next(read_json_lines(file, on_error=_note), (0, {}))
+    _, first = next(read_json_lines(file, pass_over), (0, {}))
     if "kind" in first:
-        return [row for turn in read_turns([file], on_error=_note) if (row := as_training_row(turn))]
+        return [row for turn in read_turns([file], pass_over) if (row := as_training_row(turn))]
     kind = TypeAdapter(LabelledTurn)
     return [checked(kind, file, number, row) for number, row in read_json_lines(file)]
-
-
-def _note(error: DataFileError) -> None:
-    print(f"condense-plus train: passed over {printable(str(error))}", file=sys.stderr)

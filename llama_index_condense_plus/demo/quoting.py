@@ -8,8 +8,7 @@ from typing import Any
 
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata, MockLLM
 from llama_index.core.llms.callbacks import llm_completion_callback
-from llama_index.core.prompts.mixin import PromptDictType
-from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.response_synthesizers.context_only import ContextOnly
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 
 from llama_index_condense_plus.languages import pack_of
@@ -18,28 +17,17 @@ _PIECES = re.compile(r"\S+\s*")
 _LAST_SAID = re.compile(r"^user:\s*(.+)$", re.MULTILINE)
 
 
-class QuoteSynthesizer(BaseSynthesizer):
+class QuoteSynthesizer(ContextOnly):
     """Quotes the first passage, in all four modes; asks no model."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(llm=MockLLM(), **kwargs)  # never asked; keeps the base class from looking for a real one
 
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        """There are none."""
-
-    def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:  # noqa: ARG002
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> RESPONSE_TEXT_TYPE:  # noqa: ARG002
         """Return the first passage, in pieces when streaming."""
         return _pieces(text_chunks[0]) if self._streaming else text_chunks[0]
 
-    async def aget_response(
-        self,
-        query_str: str,  # noqa: ARG002
-        text_chunks: Sequence[str],
-        **response_kwargs: Any,  # noqa: ARG002
-    ) -> RESPONSE_TEXT_TYPE:
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> RESPONSE_TEXT_TYPE:  # noqa: ARG002
         """Return the first passage, in pieces when streaming."""
         return _apieces(text_chunks[0]) if self._streaming else text_chunks[0]
 
@@ -53,13 +41,13 @@ class CourtesyLLM(CustomLLM):
         return LLMMetadata(model_name="courtesy", context_window=100_000)
 
     @llm_completion_callback()
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002 - the base class's
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: ARG002
         """Return a polite word in the language of the last message."""
         said = _LAST_SAID.findall(prompt) or [prompt]
         return CompletionResponse(text=pack_of(said[-1]).phrase("courtesy"))
 
     @llm_completion_callback()
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:  # noqa: ARG002 - the base class's
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponseGen:  # noqa: ARG002
         """Return the same as one piece."""
         whole = self.complete(prompt).text
         yield CompletionResponse(text=whole, delta=whole)

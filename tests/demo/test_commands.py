@@ -9,8 +9,8 @@ import pytest
 
 from llama_index_condense_plus import cli
 from llama_index_condense_plus.demo.compare import TOP_K, compare
-from llama_index_condense_plus.demo.knowledge import demo_conversations
-from llama_index_condense_plus.demo.run import WIDTH
+from llama_index_condense_plus.demo.knowledge import demo_conversations, demo_passages, source_of
+from llama_index_condense_plus.demo.play import COMPLETE, WIDTH
 
 
 @pytest.fixture(autouse=True)
@@ -24,24 +24,22 @@ def turns(index):
 
 
 def test_engine_finds_more_than_the_words_as_typed(turns):
-    rows = [turn for turn in turns if turn.turn.is_follow_up]
-    first = {way: sum(turn.rank(way) == 1 for turn in rows) for way in ("typed", "ours")}
+    rows = [turn for turn in turns if turn["kind"] not in COMPLETE]
+    first = {way: sum(turn["ways"][way]["rank"] == 1 for turn in rows) for way in ("typed", "ours")}
     assert len(rows) == 13
     assert first["ours"] > first["typed"] + len(rows) / 3
-    assert {"remark", "correction"} <= {turn.turn.kind for turn in rows}
-    assert all(len(turn.ways["ours"].sources) <= TOP_K for turn in rows)
+    assert all(len(turn["ways"]["ours"]["found"]) <= TOP_K for turn in rows)
 
 
 def test_thanks_get_a_word_and_no_search(turns):
-    thanks = [turn for turn in turns if turn.turn.kind == "thanks"]
+    thanks = [turn for turn in turns if turn["kind"] == "thanks"]
     assert thanks
-    assert all(not turn.ways["ours"].sources and turn.answer for turn in thanks)
+    assert all(not turn["ways"]["ours"]["found"] and turn["answer"] for turn in thanks)
 
 
 def test_answer_quotes_the_passage_that_was_ranked_first(turns):
-    for turn in turns:
-        if turn.rank("ours") == 1:
-            assert turn.answer in {node.node.get_content() for node in turn.trace.nodes}
+    passages = {source_of(node): node.get_content() for node in demo_passages()}
+    assert all(turn["answer"] == passages[turn["gold"]] for turn in turns if turn["ways"]["ours"]["rank"] == 1)
 
 
 def test_first_screen_fits_and_all_shows_every_turn(index, capsys):

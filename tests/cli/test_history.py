@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from llama_index_condense_plus.cli.options import STDIN, read_history
+from llama_index_condense_plus.cli.history import read_history
 from llama_index_condense_plus.errors import ConfigurationError
 
 EXPECTED = [("user", "介绍一下标准版"), ("assistant", "标准版适合小团队。")]
@@ -26,7 +26,7 @@ def test_read_history_takes_text_and_json(text, tmp_path):
 
 def test_read_history_takes_standard_input(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(FORMS["plain text"]))
-    assert len(read_history(STDIN)) == 2
+    assert len(read_history("-")) == 2
 
 
 def test_read_history_without_a_file_is_empty():
