@@ -38,8 +38,8 @@ CHUNK_TOKENS = 256
 """Size of a passage of the user's files in tokens, half of what E5 reads."""
 COLLECTION = "condense_plus_demo"
 MOST_PASSAGES = 1_000_000
-DATA = files(__package__) / "data"
-SILENT = Console(quiet=True)
+_DATA = files(__package__) / "data"
+SILENT: Console = Console(quiet=True)
 
 
 Turn = Mapping[str, str]
@@ -59,7 +59,7 @@ def demo_conversations() -> list[list[Turn]]:
 
 def demo_words() -> Mapping[str, Mapping[str, Any]]:
     """Return what the demo says, by language."""
-    return tomllib.loads((DATA / "words.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((_DATA / "words.toml").read_text(encoding="utf-8"))
 
 
 def folder_passages(folder: Path, console: Console = SILENT) -> list[BaseNode]:
@@ -160,7 +160,7 @@ def source_of(node: BaseNode) -> str:
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
-    return map(json.loads, (DATA / name).read_text(encoding="utf-8").splitlines())
+    return map(json.loads, (_DATA / name).read_text(encoding="utf-8").splitlines())
 
 
 def _node(text: str, source: str) -> TextNode:

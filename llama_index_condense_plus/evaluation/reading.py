@@ -18,7 +18,7 @@ from llama_index_condense_plus.observability.clean import printable
 
 MAX_LINE_BYTES = 4_000_000
 """A longer line is refused before it is read whole; the longest conversations of the public sets have 0.2 MB."""
-STRICT = ConfigDict(extra="forbid")
+STRICT: ConfigDict = ConfigDict(extra="forbid")
 """Configuration of what is read from files: unknown fields are refused."""
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 """A text that is not blank."""

@@ -17,7 +17,7 @@ from llama_index_condense_plus.evaluation.scoring import Scores, Stage, rank
 from llama_index_condense_plus.evaluation.statistics import estimate
 from llama_index_condense_plus.observability.clean import printable
 
-DATA = files(__package__) / "data"
+_DATA = files(__package__) / "data"
 MAX_CASES = 200
 """Cases shown on the page, the most telling first; the JSON report has them all."""
 OUTCOMES = ("same", "all wrong", "engines differ", "failed")
@@ -52,7 +52,7 @@ def make_report(dataset: Dataset, runs: Sequence[Scores], *, k: int) -> dict[str
 
 def _figures(runs: Sequence[Scores], k: int) -> Iterator[dict[str, Any]]:
     """Yield each measured figure of every engine, and the first engine's difference to the others."""
-    for figure in json.loads((DATA / "figures.json").read_text(encoding="utf-8")):
+    for figure in json.loads((_DATA / "figures.json").read_text(encoding="utf-8")):
         key = figure["key"].replace("@k", f"@{k}")
         measured = [run.values.get(key, {}) for run in runs]
         values = [
@@ -124,7 +124,7 @@ def as_html(report: Mapping[str, Any]) -> str:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": _number, "printable": printable}
     environment.globals |= {"diff": word_diff}
-    template = environment.from_string((DATA / "report.html.jinja").read_text(encoding="utf-8"))
+    template = environment.from_string((_DATA / "report.html.jinja").read_text(encoding="utf-8"))
     return template.render(report=report, shown=report["cases"][:MAX_CASES], stages=_stages(report))
 
 
