@@ -145,8 +145,6 @@ class HistoryWindow:
     """Size of ``text`` in tokens."""
     n_dropped: int = 0
     """How many messages did not fit into the window."""
-    n_before_topic: int = 0
-    """How many of them belong to earlier topics: they count as said, and feed no rewrite."""
 
     @property
     def all_messages(self) -> tuple[WindowMessage, ...]:

@@ -1,4 +1,4 @@
-"""What is kept of each turn beside the messages: the searched query, the status, the turn's id, the open topic."""
+"""What is kept of each turn beside the messages: the searched query, the status, the turn's id."""
 
 from __future__ import annotations
 
@@ -12,19 +12,13 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.storage.kvstore.types import BaseKVStore
 
 from llama_index_condense_plus.flow import twin
-from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
-from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
-from llama_index_condense_plus.types import HistoryWindow, RewriteStatus, TriggerDecision, TriggerReason
+from llama_index_condense_plus.types import RewriteStatus
 
 logger: logging.Logger = logging.getLogger(__name__)
 
 TURNS = "condense_plus_turns"
-TOPICS = "condense_plus_topics"
-TOPIC_KINDS = frozenset({"title", "code", "name", "person", "organisation", "quoted"})
-"""Kinds of names that a topic may be about."""
-_EXTRACTOR = DefaultEntityExtractor()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,44 +95,10 @@ class ConversationRecords:
         records = (TurnRecord(**{k: v for k, v in value.items() if k in known}) for value in values)
         return sorted(records, key=lambda record: record.at)
 
-    def open_topic(self, message: str) -> Flow[None]:
-        """Note the message that a new topic begins with."""
-        with _failing_open():
-            yield twin(self.store, "put", self.key, {"message": message}, TOPICS)
-
-    def topic(self) -> Flow[str | None]:
-        """Return the message that the present topic began with; None: the conversation's beginning."""
-        with _failing_open():
-            value = yield twin(self.store, "get", self.key, TOPICS)
-            return value.get("message") if value else None
-        return None
-
     def delete(self) -> Flow[None]:
         """Delete every record of the conversation."""
         for turn_id in (yield twin(self.store, "get_all", self._turns)):
             yield twin(self.store, "delete", turn_id, self._turns)
-        yield twin(self.store, "delete", self.key, TOPICS)
-
-
-def opens_topic(decision: TriggerDecision, message: str, window: HistoryWindow) -> bool:
-    """Return True if older rounds are to feed no later rewrite: a new topic with a name that nobody has said.
-
-    Measured by ``benchmarks/topics.py``: on KdConv, 0.21 ± 0.02 of the questions behind such a change lose a name that
-    they still mean, 0.021 of all questions; without the new name as a condition 0.25 ± 0.02, 0.037 of all. Of all
-    questions of CAsT-19 0.009 lose a word in place of 0.028; on MTRAG and GECOR topics are rare, and nothing is lost.
-    """
-    if decision.reason is not TriggerReason.NEW_TOPIC or not window:
-        return False
-    said = fold("\n".join(earlier.full_text for earlier in window.all_messages))
-    return any(e.kind in TOPIC_KINDS and fold(e.text) not in said for e in _EXTRACTOR.extract(message))
-
-
-def topic_start(history: Sequence[ChatMessage], opening: str | None) -> int:
-    """Return the index in a history at which the topic that a message opened begins; 0 if it is not there."""
-    if opening is None:
-        return 0
-    found = (i for i in range(len(history) - 1, -1, -1) if history[i].role == MessageRole.USER)
-    return next((i for i in found if history[i].content == opening), 0)
 
 
 def rounds_with_records(messages: Iterable[ChatMessage], records: Sequence[TurnRecord]) -> list[HistoryTurn]:

@@ -65,7 +65,7 @@ class CondenseTrace:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the trace as plain, JSON-safe values; node texts are cut to a preview."""
-        shown = ("text", "list_items", "summary", "n_tokens", "n_dropped", "n_before_topic")
+        shown = ("text", "list_items", "summary", "n_tokens", "n_dropped")
         window = {name: getattr(self.window, name) for name in shown}
         values = {
             "turn_id": self.turn_id,

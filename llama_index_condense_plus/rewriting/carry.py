@@ -84,7 +84,7 @@ class CarryRewriter:
 
     def _ranked(self, question: _Question, window: HistoryWindow) -> list[Ranked]:
         before = WindowMessage("user", question.before, "")
-        messages = (*window.all_messages[window.n_before_topic :], *([before] if question.before else ()))
+        messages = (*window.all_messages, *([before] if question.before else ()))
         found = find_candidates(question.clause, question.references, messages, self._extractor)
         said = fold(question.clause)
         if not question.references and any(c.entity.kind not in UNNAMED and fold(c.entity.text) in said for c in found):

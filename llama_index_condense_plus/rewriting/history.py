@@ -66,7 +66,6 @@ def build_window(
     *,
     extractor: EntityExtractor | None = None,
     count_tokens: TokenCounter | None = None,
-    topic_start: int = 0,
     summary: SummaryKind = "none",
 ) -> HistoryWindow:
     """Return the window of a conversation.
@@ -76,33 +75,29 @@ def build_window(
         settings: how much is shown, and in which order.
         extractor: finds the entities; default ``DefaultEntityExtractor``.
         count_tokens: tokens of a text; default an offline estimate.
-        topic_start: index in ``history`` at which the present topic began: older messages are not shown and give no
-            entities, but still count as said.
         summary: where the memory keeps its summary; no other system message is ever read.
     """
     count = count_tokens or estimate_tokens
     usable, told_before = spoken(history, summary)
-    before = [m for m in usable[: max(0, topic_start)] if m]
-    current = [m for m in usable[max(0, topic_start) :] if m]
-    grouped = rounds(current)
+    said = [message for message in usable if message]
+    grouped = rounds(said)
     split = max(0, len(grouped) - settings.max_rounds)
     shown_summary = cut(told_before, settings.max_tokens // _SUMMARY_SHARE, count)
     budget = settings.max_tokens - (count(shown_summary) if shown_summary else 0)
     shown = _fit(grouped[split:], settings, budget, count)
     older = grouped[: len(grouped) - len(shown)]
     text = render(shown, shown_summary, settings.order)
-    ranked = rank_entities(current, extractor or _EXTRACTOR)
-    earlier = (*before, *(m for group in older for m in group))
+    ranked = rank_entities(said, extractor or _EXTRACTOR)
+    earlier = tuple(m for group in older for m in group)
     return HistoryWindow(
         messages=tuple(m for group in shown for m in group),
         earlier=earlier,
         text=text,
         entities=tuple(entity for entity, _ in ranked[:_MAX_ENTITIES]),
-        list_items=next((items for m in reversed(current[-LOOK_BACK:]) if (items := list_items(m.full_text))), ()),
+        list_items=next((items for m in reversed(said[-LOOK_BACK:]) if (items := list_items(m.full_text))), ()),
         summary=told_before,
         n_tokens=count(text) if text else 0,
         n_dropped=len(earlier),
-        n_before_topic=len(before),
     )
 
 

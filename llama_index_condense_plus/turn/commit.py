@@ -1,4 +1,4 @@
-"""Writing a turn: both messages together, once, or not at all; then its record, its topic, its log row, the summary."""
+"""Writing a turn: both messages together, once, or not at all; then its record, its log row, the summary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from llama_index_condense_plus import workers
 from llama_index_condense_plus.flow import adrive, drive, kept, twin, with_memory
-from llama_index_condense_plus.memory.records import TurnRecord, opens_topic
+from llama_index_condense_plus.memory.records import TurnRecord
 from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summary_block
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
@@ -124,8 +124,7 @@ class Commit:
         if self._is_wiped:
             yield twin(memory, "reset")
         elif self.trace is not None:
-            opens = opens_topic(self.trace.decision, self.trace.message, self.trace.window)
-            yield from self._conversation.state.keep(TurnRecord.of(self.trace), opens_topic=opens)
+            yield from self._conversation.state.records.add(TurnRecord.of(self.trace))
 
     def _follow(self) -> None:
         """Do what may take longer, beside the next turn."""

@@ -19,8 +19,8 @@ from llama_index.core.storage.kvstore.types import BaseKVStore
 
 from llama_index_condense_plus._compat import memories
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.flow import Step, adrive, drive, to_its_end, twin
-from llama_index_condense_plus.memory.records import ConversationRecords, TurnRecord
+from llama_index_condense_plus.flow import twin
+from llama_index_condense_plus.memory.records import ConversationRecords
 from llama_index_condense_plus.memory.sql_store import SQLKeyValueStore
 from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summary_block
 from llama_index_condense_plus.operations import Flow
@@ -51,41 +51,16 @@ class ConversationState:
     """Makes what is kept beside the messages, when it is first needed."""
     lock: TurnLock
     """Lets one turn run at a time."""
-    is_shared: bool
-    """True: other processes have turns of this conversation too."""
-    is_stored: bool
-    """True: what is beside the messages outlives this process."""
     memory: Callable[[], BaseMemory | None]
     """Returns the memory it was made for while that lives."""
-    topic: str | None = None
-    """The message that the present topic began with, as far as this process knows; None: the beginning."""
 
     def __post_init__(self) -> None:
-        self._knows_topic = False
         self.refreshing: threading.Lock = threading.Lock()
 
     @cached_property
     def records(self) -> ConversationRecords:
         """What is kept beside the messages."""
         return self.make_records()
-
-    def present_topic(self) -> Flow[str | None]:
-        """Return the message that the present topic began with; looked up where another process may have opened one."""
-        if self.is_stored and (self.is_shared or not self._knows_topic):
-            look_up = self.records.topic
-            self.note_topic((yield Step("memory", lambda: drive(look_up()), lambda: to_its_end(adrive(look_up())))))
-        return self.topic
-
-    def note_topic(self, message: str | None) -> None:
-        """Note the message that the present topic began with."""
-        self.topic, self._knows_topic = message, True
-
-    def keep(self, record: TurnRecord, *, opens_topic: bool) -> Flow[None]:
-        """Keep what a turn searched, and the topic that it opens."""
-        yield from self.records.add(record)
-        if opens_topic:
-            self.note_topic(record.message)
-            yield from self.records.open_topic(record.message)
 
 
 @dataclass
@@ -115,7 +90,6 @@ class Conversation:
         self.abandon()
         yield twin(self.memory, "reset")
         yield from self.state.records.delete()
-        self.state.note_topic(None)
         if block := summary_block(self.memory):
             yield block.forget(self.key)
 
@@ -127,7 +101,7 @@ class Conversation:
 
 @dataclass
 class Sessions:
-    """Makes conversations. Two made for one key over one chat store share lock, topic and records."""
+    """Makes conversations. Two made for one key over one chat store share lock and records."""
 
     store: BaseKVStore | None
     """Keeps what is beside the messages; None: a table in the memory's own database, in process without one."""
@@ -179,9 +153,7 @@ class Sessions:
                 state = self._states[id(holder), key] = ConversationState(
                     lambda: ConversationRecords(self._store_beside(chat_store), beside),
                     ConversationLock() if locks is None else _checked_lock(locks, beside),
-                    is_shared=locks is not None,
-                    is_stored=self.store is not None or memories.is_durable(chat_store),
-                    memory=weakref.ref(memory),
+                    weakref.ref(memory),
                 )
         unique = location or (token.name if has_default_key else "")
         slot = 0 if unique else memories.slot_of(token, self.log_path, key)

@@ -79,20 +79,17 @@ class ResolvedQuery:
     warnings: list[str] = field(default_factory=list)
     """What went wrong without ending the turn."""
 
-    def resolve(self, message: str, history: Sequence[ChatMessage], topic_start: int = 0) -> Flow[None]:
+    def resolve(self, message: str, history: Sequence[ChatMessage]) -> Flow[None]:
         """Find out what to search for a message.
 
         Args:
             message: the user's words.
             history: the conversation, oldest first.
-            topic_start: where in it the present topic begins; a message that points back sees all of it.
         """
         clock = self.pipeline.clock
         began = clock()
-        self.window = self._window(history, topic_start)
+        self.window = self._window(history)
         self.decision = self._decide(message)
-        if topic_start and self.decision.reason is TriggerReason.BACK_REFERENCE:
-            self.window = self._window(history, 0)
         decided = clock()
         self._tell(TriggerDecisionEvent(turn_id=self.turn_id, decision=self.decision))
         try:
@@ -111,9 +108,9 @@ class ResolvedQuery:
         for pending in self.prefetched.values():
             pending.cancel()
 
-    def _window(self, history: Sequence[ChatMessage], topic_start: int) -> HistoryWindow:
+    def _window(self, history: Sequence[ChatMessage]) -> HistoryWindow:
         own = self.pipeline
-        build = partial(build_window, history, own.settings.history, topic_start=topic_start, summary=self.summary)
+        build = partial(build_window, history, own.settings.history, summary=self.summary)
         try:
             return build(extractor=own.extractor, count_tokens=own.count_tokens)
         except Exception as error:  # noqa: BLE001 - parts of the user's own must not end the turn

@@ -25,7 +25,6 @@ from llama_index_condense_plus.errors import (
     MessageTooLongError,
 )
 from llama_index_condense_plus.flow import twin, with_memory
-from llama_index_condense_plus.memory.records import topic_start
 from llama_index_condense_plus.observability.clean import printable
 from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
 from llama_index_condense_plus.observability.trace import CondenseTrace
@@ -115,7 +114,7 @@ class Turn:
             commit = Commit(self.conversation, self.message, stores=stores, holds_lock=reads_memory)
             message, history = yield from self._read(commit)
             resolved = self._resolved(history)
-            yield from resolved.resolve(message, history, (yield from self._topic_start(history)))
+            yield from resolved.resolve(message, history)
             response, source, trace = yield from self._answer(message, resolved)
             delivered = yield from self._deliver(response, source, trace, commit)
             return delivered
@@ -129,7 +128,7 @@ class Turn:
         """Do everything up to the merged nodes; answer nothing, change nothing."""
         message, history = checked_message(self.message), (yield from self._history())
         resolved = self._resolved(history, keep=False)
-        yield from resolved.resolve(message, history, (yield from self._topic_start(history)))
+        yield from resolved.resolve(message, history)
         if not self._retrievers:
             return self._trace(resolved, None, "", ())
         search = self._search(resolved)
@@ -156,12 +155,6 @@ class Turn:
             return checked_history(self.chat_history)
         memory, message = self.conversation.memory, self.message
         return (yield with_memory(memory, lambda: memories.read(memory, message), lambda: memory.aget(input=message)))  # type: ignore[no-any-return]
-
-    def _topic_start(self, history: Sequence[ChatMessage]) -> Flow[int]:
-        """Return where in a history the present topic begins; a history that the caller gives is taken whole."""
-        if self.chat_history is not None or not history:
-            return 0
-        return topic_start(history, (yield from self.conversation.state.present_topic()))
 
     def _resolved(self, history: Sequence[ChatMessage], *, keep: bool = True) -> ResolvedQuery:
         return ResolvedQuery(

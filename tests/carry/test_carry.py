@@ -119,11 +119,3 @@ def test_topic_query_puts_the_topic_before_the_question() -> None:
     carry, talk = CarryRewriter(), window("Tell me about Zentrix.", "A company.")
     assert carry.topic_query("Who owns it?", talk) == "Zentrix: Who owns it?"
     assert carry.topic_query("Who owns it?", HistoryWindow()) is None
-
-
-def test_earlier_topics_are_not_carried() -> None:
-    talk = HistoryWindow(
-        (WindowMessage("user", "Tell me about Zentrix.", ""), WindowMessage("user", "Tell me about Kestrel.", "")),
-        n_before_topic=1,
-    )
-    assert CarryRewriter().outcome("Who owns it?", talk).text == "Who owns Kestrel?"

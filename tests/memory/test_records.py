@@ -23,11 +23,9 @@ from llama_index_condense_plus import (
     CondensePlusSettings,
     ConfigurationError,
     RewriteStatus,
-    TriggerDecision,
-    TriggerReason,
 )
 from llama_index_condense_plus.flow import drive
-from llama_index_condense_plus.memory.records import ConversationRecords, TurnRecord, rounds_with_records, topic_start
+from llama_index_condense_plus.memory.records import ConversationRecords, TurnRecord, rounds_with_records
 from tests.fakes import ScriptedLLM, query_engine
 
 REWRITE = "What is the warranty of the GTE-3000?"
@@ -108,39 +106,6 @@ def test_records_fail_open():
 
     records = ConversationRecords(Broken(), "s")
     drive(records.add(TurnRecord("t", "m", "q", "skipped", "x")))
-    assert drive(records.topic()) is None
-
-
-class Gate:
-    """Says what the test wants for each message."""
-
-    def __init__(self, **reasons):
-        self.reasons = reasons
-
-    def decide(self, message, window):
-        reason = self.reasons.get(message, TriggerReason.SELF_CONTAINED)
-        return TriggerDecision(reason is TriggerReason.PRONOUN, reason, "en")
-
-
-async def test_older_rounds_stop_feeding_the_rewrite_when_a_topic_opens(tmp_path):
-    new = TriggerReason.NEW_TOPIC
-    gate = Gate(**{"see GTE-3000": new, "beds": new}, it=TriggerReason.PRONOUN, back=TriggerReason.BACK_REFERENCE)
-    engine = make_engine(memories(tmp_path)["sqlite"](), trigger=gate)
-    for message in ("bikes", "see GTE-3000", "beds"):
-        await engine.achat(message)
-    trace = engine.trace_of(await engine.achat("it"))
-    assert [m.text for m in trace.window.messages if m.role == "user"] == ["see GTE-3000", "beds"]
-    assert [m.full_text for m in trace.window.earlier] == ["bikes", "the answer"]
-    assert trace.to_dict()["window"]["n_before_topic"] == 2
-    again = make_engine(memories(tmp_path)["sqlite"](), trigger=gate)
-    assert (await again.aexplain("it")).window.n_before_topic == 2
-    assert (await again.aexplain("back")).window.n_before_topic == 0
-    assert (await again.aexplain("it", [ChatMessage(role="user", content="x")])).window.n_before_topic == 0
-    assert len(await again._memory.aget_all()) == 8
-
-
-def test_topic_start_is_zero_for_a_message_that_is_gone():
-    assert topic_start([ChatMessage(role="user", content="a")], "b") == 0
 
 
 async def test_deleting_a_conversation_leaves_nothing_of_it(tmp_path):

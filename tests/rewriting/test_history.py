@@ -72,14 +72,6 @@ def test_build_window_takes_list_items_from_the_newest_list() -> None:
     assert build_window(history, HistorySettings()).list_items == ("c", "d")
 
 
-def test_build_window_after_a_topic_switch_shows_the_new_topic_only() -> None:
-    history = [("user", "看过《活着》吗？"), ("assistant", "看过"), ("user", "去过《故宫》吗？"), ("assistant", "去过")]
-    window = build_window(history, HistorySettings(), topic_start=2)
-    assert [e.text for e in window.entities] == ["故宫"]
-    assert "活着" not in window.text
-    assert any("活着" in m.full_text for m in window.all_messages)
-
-
 def test_build_window_reads_a_bounded_part_of_a_long_history() -> None:
     extractor = CountingExtractor()
     build_window([("user", f"message {n}") for n in range(1000)], HistorySettings(), extractor=extractor)
@@ -142,13 +134,6 @@ def test_build_window_gives_the_summary_a_third_of_the_tokens() -> None:
     assert len(top.removeprefix("Summary so far: ")) == 20
     assert window.summary == "s" * 90
     assert lines == ["User: " + "b" * 30]
-
-
-def test_build_window_counts_messages_of_earlier_topics() -> None:
-    window = build_window(ROUNDS, HistorySettings(max_rounds=1), topic_start=8)
-    assert (window.n_before_topic, window.n_dropped) == (8, 10)
-    assert [m.full_text for m in window.all_messages] == [text for _, text in ROUNDS]
-    assert build_window(ROUNDS, HistorySettings(), topic_start=-3).n_before_topic == 0
 
 
 def test_build_window_labels_in_the_language_of_what_is_shown() -> None:
