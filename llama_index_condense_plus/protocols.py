@@ -26,7 +26,6 @@ class Trigger(Protocol):
 
     def decide(self, message: str, window: HistoryWindow) -> TriggerDecision:
         """Decide on one message; never raises."""
-        ...
 
 
 @runtime_checkable
@@ -35,7 +34,6 @@ class EntityExtractor(Protocol):
 
     def extract(self, text: str) -> list[Entity]:
         """Return the entities in order of position."""
-        ...
 
 
 @runtime_checkable
@@ -49,7 +47,6 @@ class Rewriter(Protocol):
 
     def rewrite(self, request: RewriteRequest) -> Flow[Rewritten] | RuleOutcome | Awaitable[str | None] | str | None:
         """Return a raw rewrite, or None to decline."""
-        ...
 
 
 @runtime_checkable
@@ -58,7 +55,6 @@ class Guard(Protocol):
 
     def check(self, original: str, rewrite: str, window: HistoryWindow) -> list[GuardVerdict]:
         """Return one verdict per measure."""
-        ...
 
 
 @runtime_checkable
@@ -67,7 +63,6 @@ class QueryPlanner(Protocol):
 
     def plan(self, result: RewriteResult, window: HistoryWindow) -> QueryPlan:
         """Return the plan, never empty."""
-        ...
 
 
 class FusionFunction(Protocol):
@@ -75,7 +70,6 @@ class FusionFunction(Protocol):
 
     def __call__(self, lists: Sequence[RankedList], top_k: int) -> list[NodeWithScore]:
         """Return at most ``top_k`` nodes, best first, as copies."""
-        ...
 
 
 @runtime_checkable
@@ -84,11 +78,9 @@ class RewriteCache(Protocol):
 
     def get(self, key: str) -> str | None:
         """Return the raw rewrite stored under a key, or None."""
-        ...
 
     def set(self, key: str, value: str) -> None:
         """Store a raw rewrite."""
-        ...
 
 
 class TurnLock(Protocol):
@@ -96,20 +88,15 @@ class TurnLock(Protocol):
 
     def acquire(self) -> None:
         """Wait in this thread; ConversationBusyError if it takes too long."""
-        ...
 
     async def aacquire(self) -> None:
         """Wait without blocking the event loop; ConversationBusyError if it takes too long."""
-        ...
 
     def confirm(self) -> None:
         """Raise ConversationBusyError if the lock was lost to another worker."""
-        ...
 
     async def aconfirm(self) -> None:
         """Raise ConversationBusyError if the lock was lost to another worker."""
-        ...
 
     def release(self) -> None:
         """Let the next turn run; may be called from any thread."""
-        ...

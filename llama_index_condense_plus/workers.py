@@ -26,8 +26,7 @@ EXIT_GRACE_S = 2.0
 """How long the interpreter's exit waits for turns that are still being stored, in seconds."""
 
 _mutex = threading.Lock()
-_live: set[threading.Thread] = set()
-_writers: set[threading.Thread] = set()
+_live: dict[threading.Thread, bool] = {}  # thread → whether it is a writer
 
 
 class WorkersExhaustedError(CondensePlusError):
@@ -57,25 +56,24 @@ def spawn(call: Callable[[], object], name: str, *, is_writer: bool = False) -> 
         try:
             context.run(call)
         finally:
-            with _mutex:
-                _live.discard(thread)
-                _writers.discard(thread)
+            _forget(thread)
 
     thread = threading.Thread(target=run, name=f"condense-plus-{name}", daemon=True)
     with _mutex:
         if len(_live) >= MAX_WORKERS:
             raise WorkersExhaustedError(f"{MAX_WORKERS} calls are running or hung; the call {name!r} is not started.")
-        _live.add(thread)
-        if is_writer:
-            _writers.add(thread)
+        _live[thread] = is_writer
     try:
         thread.start()
     except RuntimeError:  # the system has no more threads, or the interpreter is ending
-        with _mutex:
-            _live.discard(thread)
-            _writers.discard(thread)
+        _forget(thread)
         raise
     return thread
+
+
+def _forget(thread: threading.Thread) -> None:
+    with _mutex:
+        _live.pop(thread, None)
 
 
 def submit(call: Callable[[], T], name: str) -> Future[T]:
@@ -85,16 +83,7 @@ def submit(call: Callable[[], T], name: str) -> Future[T]:
         WorkersExhaustedError: there are ``MAX_WORKERS`` already.
     """
     future: Future[T] = Future()
-
-    def run() -> None:
-        if not future.set_running_or_notify_cancel():
-            return
-        try:
-            future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the future
-            future.set_exception(error)
-
-    spawn(run, name)
+    spawn(lambda: _perform(call, future), name)
     return future
 
 
@@ -104,17 +93,23 @@ def submit_or_run(call: Callable[[], T], name: str) -> Future[T]:
         return submit(call, name)
     except (WorkersExhaustedError, RuntimeError):
         future: Future[T] = Future()
-        try:
-            future.set_result(call())
-        except Exception as error:  # noqa: BLE001 - handed to whoever waits for the future
-            future.set_exception(error)
+        _perform(call, future)
         return future
+
+
+def _perform(call: Callable[[], T], future: Future[T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(call())
+    except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the future
+        future.set_exception(error)
 
 
 @atexit.register
 def _let_writers_finish() -> None:
     deadline = time.monotonic() + EXIT_GRACE_S
-    for thread in tuple(_writers):
+    for thread in [thread for thread, is_writer in tuple(_live.items()) if is_writer]:
         thread.join(max(0.0, deadline - time.monotonic()))
 
 
@@ -123,7 +118,6 @@ def _forget_threads_of_the_parent() -> None:
     global _mutex  # noqa: PLW0603 - the parent's lock may be held by a thread that does not exist here
     _mutex = threading.Lock()
     _live.clear()
-    _writers.clear()
 
 
 if hasattr(os, "register_at_fork"):

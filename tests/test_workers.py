@@ -26,7 +26,7 @@ def test_submit_does_not_run_a_call_that_was_cancelled(monkeypatch: pytest.Monke
 
 
 def test_spawn_beyond_the_most_workers_is_refused_and_room_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_live", set())
+    monkeypatch.setattr(workers, "_live", {})
     monkeypatch.setattr(workers, "MAX_WORKERS", 1)
     hold = threading.Event()
     thread = workers.spawn(lambda: hold.wait(20) and None, "first")
@@ -41,17 +41,15 @@ def test_spawn_forgets_a_thread_that_the_system_refuses(monkeypatch: pytest.Monk
     def refuse(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(workers, "_live", set())
-    monkeypatch.setattr(workers, "_writers", set())
+    monkeypatch.setattr(workers, "_live", {})
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
         with pytest.raises(RuntimeError, match="can't start"):
             workers.spawn(lambda: None, "any", is_writer=True)
-    assert (workers._live, workers._writers) == (set(), set())
+    assert workers._live == {}
 
 
 def test_writers_are_waited_for_at_the_end_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_writers", set())
     begin, written = threading.Event(), []
 
     def write() -> None:
@@ -68,8 +66,7 @@ def test_a_fork_has_none_of_its_parents_threads(monkeypatch: pytest.MonkeyPatch)
     held = threading.Lock()
     held.acquire()
     monkeypatch.setattr(workers, "_mutex", held)
-    monkeypatch.setattr(workers, "_live", {threading.current_thread()})
-    monkeypatch.setattr(workers, "_writers", {threading.current_thread()})
+    monkeypatch.setattr(workers, "_live", {threading.current_thread(): True})
     workers._forget_threads_of_the_parent()
-    assert (workers._live, workers._writers) == (set(), set())
+    assert workers._live == {}
     workers.spawn(lambda: None, "in the child").join(20)

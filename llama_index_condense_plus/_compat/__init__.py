@@ -41,11 +41,9 @@ class Synthesis(Protocol):
 
     def synthesize(self, query: Any, nodes: Any, **kwargs: Any) -> Any:
         """Answer from nodes."""
-        ...
 
     async def asynthesize(self, query: Any, nodes: Any, **kwargs: Any) -> Any:
         """Answer from nodes."""
-        ...
 
 
 def warn_once(key: str, message: str) -> None:

@@ -13,20 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
-from sqlalchemy import (
-    Column,
-    Double,
-    Engine,
-    MetaData,
-    String,
-    Table,
-    delete,
-    func,
-    literal_column,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sql
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from llama_index_condense_plus import workers
@@ -239,13 +226,15 @@ class SQLLeaseStore:
         table_name: the table; made here.
     """
 
-    def __init__(self, engine: Engine, table_name: str = "condense_plus_leases") -> None:
+    def __init__(self, engine: sql.Engine, table_name: str = "condense_plus_leases") -> None:
         self._engine = engine
-        key, token = Column("key", String, primary_key=True), Column("token", String, nullable=False)
-        self._table = Table(table_name, MetaData(), key, token, Column("expires", Double, nullable=False))
-        self._now: Any = func.extract("epoch", func.clock_timestamp())
+        key, token = sql.Column("key", sql.String, primary_key=True), sql.Column("token", sql.String, nullable=False)
+        self._table = sql.Table(
+            table_name, sql.MetaData(), key, token, sql.Column("expires", sql.Double, nullable=False)
+        )
+        self._now: Any = sql.func.extract("epoch", sql.func.clock_timestamp())
         if engine.dialect.name == "sqlite":
-            self._now = literal_column("(julianday('now') - 2440587.5) * 86400.0")
+            self._now = sql.literal_column("(julianday('now') - 2440587.5) * 86400.0")
         try:
             self._table.metadata.create_all(engine)
         except DBAPIError:  # another worker made the table between the check and the making
@@ -254,12 +243,12 @@ class SQLLeaseStore:
     def take(self, key: str, token: str, ttl_s: float) -> bool:
         """Take a free or expired lease."""
         table, values = self._table, {"token": token, "expires": self._now + ttl_s}
-        free = update(table).where(table.c.key == key, or_(table.c.expires < self._now, table.c.token == token))
+        free = sql.update(table).where(table.c.key == key, sql.or_(table.c.expires < self._now, table.c.token == token))
         try:
             with self._engine.begin() as connection:
                 if connection.execute(free.values(values)).rowcount:
                     return True
-                if connection.execute(select(table.c.key).where(table.c.key == key)).first():
+                if connection.execute(sql.select(table.c.key).where(table.c.key == key)).first():
                     return False
                 connection.execute(table.insert().values(key=key, **values))
                 return True
@@ -268,12 +257,12 @@ class SQLLeaseStore:
 
     def renew(self, key: str, token: str, ttl_s: float) -> bool:
         """Prolong a lease; False: it is no longer this token's."""
-        mine = update(self._table).where(self._table.c.key == key, self._table.c.token == token)
+        mine = sql.update(self._table).where(self._table.c.key == key, self._table.c.token == token)
         with self._engine.begin() as connection:
             return bool(connection.execute(mine.values(expires=self._now + ttl_s)).rowcount)
 
     def drop(self, key: str, token: str) -> None:
         """Give a lease back, if it is still this token's."""
-        mine = delete(self._table).where(self._table.c.key == key, self._table.c.token == token)
+        mine = sql.delete(self._table).where(self._table.c.key == key, self._table.c.token == token)
         with self._engine.begin() as connection:
             connection.execute(mine)
