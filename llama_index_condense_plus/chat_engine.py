@@ -110,11 +110,12 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         self._make_pipeline = partial(build_pipeline, components=parts, condense_llm=self._rewriting_llm, prompt=prompt)
         self._pipeline = self._make_pipeline(own)
         self._log = RewriteLog(own.log) if own.log.enabled else None
+        self._retrievers = dict(retrievers or {})
         self._service = Service(
             query_engine,
             self._answering_llm,
             tuple(prefix_messages),
-            dict(retrievers or {}),
+            self._retrievers,
             verbose,
             after_turn=AfterTurn(self._log, self._pipeline, own.log.shadow_rate) if self._log else None,
         )

@@ -43,7 +43,7 @@ from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.llm import build_rewriters
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.trust.verdict import Reviewer
-from llama_index_condense_plus.turn.pipeline import Pipeline
+from llama_index_condense_plus.turn.chain import Pipeline
 from llama_index_condense_plus.types import RewriteRequest
 
 logger: logging.Logger = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
+from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
@@ -18,11 +19,10 @@ from llama_index_condense_plus.flow import Step, adrive, drive, twin
 from llama_index_condense_plus.memory.records import HistoryTurn, rounds_with_records
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.operations import Flow
+from llama_index_condense_plus.turn.chain import Pipeline
 from llama_index_condense_plus.turn.conversation import Conversation, Sessions
 from llama_index_condense_plus.turn.options import next_number
-from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.restriction import Restriction
-from llama_index_condense_plus.turn.turn import Service
 
 Self = TypeVar("Self", bound="Conversations")
 
@@ -35,7 +35,8 @@ class Conversations:
     _sessions: Sessions
     _log: RewriteLog | None
     _lineage: tuple[int, ...]
-    _service: Service
+    _query_engine: BaseQueryEngine
+    _retrievers: dict[str, BaseRetriever]
     _pipeline: Pipeline
 
     def for_conversation(
@@ -72,7 +73,7 @@ class Conversations:
 
     def _begin(self, memory: BaseMemory, restriction: Restriction) -> None:
         """Make a memory's conversation this engine's own."""
-        restriction.retrievers(self._service.query_engine, self._service.retrievers)  # raises what a turn would
+        restriction.retrievers(self._query_engine, self._retrievers)  # raises what a turn would
         self._memory = memory
         self._conversation = self._sessions.conversation(memory, restriction)
 

@@ -104,6 +104,36 @@ class Dataset:
         return replace(self, cases=tuple(self.cases[i] for i in chosen))
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What an engine did with one case.
+
+    Attributes:
+        query: what was searched first; empty if the engine failed.
+        rewrite_asked: whether the engine wanted a rewrite.
+        reason: why, in the engine's words.
+        rewriter: who made the query.
+        trust: verdict on the rewrite, if there was one.
+        attempts: every rewrite that was considered, and the verdict on it.
+        lists: every searched query with the ids it found, best first.
+        nodes: ids of the passages given to the answer, best first.
+        error: why the engine failed: an exception's class and message.
+    """
+
+    case_id: str
+    query: str = ""
+    rewrite_asked: bool = False
+    reason: str = ""
+    rewriter: str = ""
+    trust: str = ""
+    attempts: tuple[tuple[str, str], ...] = ()
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    nodes: tuple[str, ...] = ()
+    latency_s: float = 0.0
+    llm_calls: int = 0
+    error: str = ""
+
+
 def shipped_dataset() -> Dataset:
     """Return the cases and the corpus that come with this package: a regression test, no evidence of quality."""
     with as_file(files(__package__) / "data" / "cases.jsonl") as path:

@@ -19,38 +19,8 @@ from pydantic import ImportString, TypeAdapter, ValidationError
 
 from llama_index_condense_plus.chat_engine import CondensePlusChatEngine
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.evaluation.cases import Case
+from llama_index_condense_plus.evaluation.cases import Case, Outcome
 from llama_index_condense_plus.settings import CondensePlusSettings
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What an engine did with one case.
-
-    Attributes:
-        query: what was searched first; empty if the engine failed.
-        rewrite_asked: whether the engine wanted a rewrite.
-        reason: why, in the engine's words.
-        rewriter: who made the query.
-        trust: verdict on the rewrite, if there was one.
-        attempts: every rewrite that was considered, and the verdict on it.
-        lists: every searched query with the ids it found, best first.
-        nodes: ids of the passages given to the answer, best first.
-        error: why the engine failed: an exception's class and message.
-    """
-
-    case_id: str
-    query: str = ""
-    rewrite_asked: bool = False
-    reason: str = ""
-    rewriter: str = ""
-    trust: str = ""
-    attempts: tuple[tuple[str, str], ...] = ()
-    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    nodes: tuple[str, ...] = ()
-    latency_s: float = 0.0
-    llm_calls: int = 0
-    error: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMCompletionEndEvent
 from llama_index_instrumentation import get_dispatcher
 
-from llama_index_condense_plus.evaluation.cases import Case, Dataset
-from llama_index_condense_plus.evaluation.engines import EngineContext, Factory, Observed, Outcome
+from llama_index_condense_plus.evaluation.cases import Case, Dataset, Outcome
+from llama_index_condense_plus.evaluation.engines import EngineContext, Factory, Observed
 
 _calls: ContextVar[list[int] | None] = ContextVar("condense_plus_evaluation_calls", default=None)
 

@@ -9,8 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from llama_index_condense_plus.evaluation.cases import Case, Dataset
-from llama_index_condense_plus.evaluation.engines import Outcome
+from llama_index_condense_plus.evaluation.cases import Case, Dataset, Outcome
 from llama_index_condense_plus.evaluation.matching import is_correct, is_dangling, is_labelled
 from llama_index_condense_plus.types import TriggerReason
 

@@ -16,7 +16,8 @@ from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.languages import pack, registered_packs
 from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.rewriting.cutting import cut, estimate_tokens
-from llama_index_condense_plus.rewriting.history import render, rounds
+from llama_index_condense_plus.rewriting.history import render
+from llama_index_condense_plus.rewriting.spoken import rounds
 from llama_index_condense_plus.settings.reading import read_toml
 from llama_index_condense_plus.settings.sections import RewriteSettings
 from llama_index_condense_plus.types import HistoryWindow, RewriteRequest, WindowMessage

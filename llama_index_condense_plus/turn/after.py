@@ -13,8 +13,8 @@ from llama_index_condense_plus import workers
 from llama_index_condense_plus.flow import drive
 from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
+from llama_index_condense_plus.turn.chain import Pipeline
 from llama_index_condense_plus.turn.conversation import Conversation
-from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.query import ResolvedQuery
 
 logger: logging.Logger = logging.getLogger(__name__)

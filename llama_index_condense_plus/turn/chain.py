@@ -1,10 +1,11 @@
-"""The chain of rewriters: tried in order within one deadline, the first rewrite that is not refused wins."""
+"""The components of a turn, and its chain of rewriters: tried in order, the first rewrite that is not refused wins."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -13,10 +14,18 @@ from llama_index.core.llms.llm import LLM
 from llama_index_condense_plus import _compat
 from llama_index_condense_plus.flow import Step, call, delegate, twin
 from llama_index_condense_plus.operations import Flow, Operation, Predict, Prediction, RuleOutcome
-from llama_index_condense_plus.protocols import Rewriter
-from llama_index_condense_plus.rewriting.cache import Flight, InProcessRewriteCache, cache_key, predict_hash
+from llama_index_condense_plus.protocols import EntityExtractor, QueryPlanner, RewriteCache, Rewriter, Trigger
+from llama_index_condense_plus.rewriting.cache import (
+    CircuitBreaker,
+    Flight,
+    InProcessRewriteCache,
+    SingleFlight,
+    cache_key,
+    predict_hash,
+)
+from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.turn.models import ask
-from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, RewriteResult, RewriteStatus, Trust
 
 logger: logging.Logger = logging.getLogger(__name__)
@@ -27,6 +36,31 @@ NO_FAULT = ("", "declined", "ambiguous")
 """Errors of an attempt that are no failure."""
 
 Produced = Prediction | RuleOutcome | str | None
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Everything a turn needs besides the conversation; shared by all conversations of an engine."""
+
+    settings: CondensePlusSettings
+    trigger: Trigger
+    extractor: EntityExtractor
+    rewriters: tuple[Rewriter, ...]
+    carry: Rewriter
+    reviewer: Reviewer
+    planner: QueryPlanner
+    cache: RewriteCache | None
+    flights: SingleFlight
+    breaker: CircuitBreaker
+    cache_breaker: CircuitBreaker
+    condense_llm: Callable[[], LLM]
+    count_tokens: Callable[[str], int] | None
+    clock: Callable[[], float]
+
+    @property
+    def is_stock(self) -> bool:
+        """True if the engine is to behave, and sound, like the stock engine."""
+        return any(rewriter.name == "stock" for rewriter in self.rewriters)
 
 
 class CircuitOpenError(Exception):

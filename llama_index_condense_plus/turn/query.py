@@ -27,10 +27,10 @@ from llama_index_condense_plus.retrieval.blend import prefetcher
 from llama_index_condense_plus.retrieval.parallel import aretrieve
 from llama_index_condense_plus.retrieval.plan import says_something
 from llama_index_condense_plus.retrieval.variants import expand
-from llama_index_condense_plus.rewriting.history import SummaryKind, build_window
-from llama_index_condense_plus.turn.chain import RewriteChain
+from llama_index_condense_plus.rewriting.history import build_window
+from llama_index_condense_plus.rewriting.spoken import SummaryKind
+from llama_index_condense_plus.turn.chain import Pipeline, RewriteChain
 from llama_index_condense_plus.turn.models import ask
-from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.types import (
     CHAT_HISTORY,
     CONTEXT_WINDOW,

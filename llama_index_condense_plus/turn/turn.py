@@ -29,7 +29,7 @@ from llama_index_condense_plus.observability.clean import printable
 from llama_index_condense_plus.observability.events import FusionEvent, TurnEvent, TurnProgressEvent, dispatcher
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.operations import Flow
-from llama_index_condense_plus.rewriting.history import summary_kind
+from llama_index_condense_plus.rewriting.spoken import summary_kind
 from llama_index_condense_plus.turn.answer import (
     TurnSynthesis,
     answer_query,
@@ -39,10 +39,10 @@ from llama_index_condense_plus.turn.answer import (
     prompt_tokens,
     recent_turns,
 )
+from llama_index_condense_plus.turn.chain import Pipeline
 from llama_index_condense_plus.turn.commit import Commit
 from llama_index_condense_plus.turn.conversation import Conversation
 from llama_index_condense_plus.turn.options import TurnOptions
-from llama_index_condense_plus.turn.pipeline import Pipeline
 from llama_index_condense_plus.turn.query import ResolvedQuery, checked_history, checked_message
 from llama_index_condense_plus.turn.search import TurnSearch
 from llama_index_condense_plus.turn.stream import CondensePlusChatResponse, CondensePlusStreamingResponse, deliver

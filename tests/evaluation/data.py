@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llama_index_condense_plus.evaluation.cases import Case, Dataset, Message, Passage
-from llama_index_condense_plus.evaluation.engines import Outcome
+from llama_index_condense_plus.evaluation.cases import Case, Dataset, Message, Outcome, Passage
 
 HISTORY = (Message("user", "How long is the warranty of the GTE-3000?"), Message("assistant", "Two years."))
 PASSAGES = (

@@ -10,8 +10,16 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, ConfigurationError
 from llama_index_condense_plus.flow import _tasks
-from llama_index_condense_plus.memory.summarising import SummaryState, due, merged, rendered, request, shorten
-from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summary_block
+from llama_index_condense_plus.memory.summary import (
+    RollingSummaryBlock,
+    SummaryState,
+    due,
+    merged,
+    rendered,
+    request,
+    shorten,
+    summary_block,
+)
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from tests.fakes import ScriptedLLM, query_engine
 

@@ -7,7 +7,8 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRol
 from llama_index.core.memory import ChatMemoryBuffer, Memory, StaticMemoryBlock
 
 from llama_index_condense_plus.rewriting.cutting import estimate_tokens
-from llama_index_condense_plus.rewriting.history import build_window, rounds, spoken, summary_kind
+from llama_index_condense_plus.rewriting.history import build_window
+from llama_index_condense_plus.rewriting.spoken import rounds, spoken, summary_kind
 from llama_index_condense_plus.settings.sections import HistorySettings
 from llama_index_condense_plus.types import Entity, WindowMessage
 
