@@ -14,6 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+STARTED = time.monotonic()
+if __name__ == "__main__":
+    print("  0.0 s  Loading LlamaIndex …", flush=True)
+
 import uvicorn
 from cachetools import LRUCache
 from llama_index.core import VectorStoreIndex
@@ -266,10 +270,9 @@ def main() -> None:
     parser.add_argument("--model", help="name of its model")
     parser.add_argument("--port", type=int, default=7860, help="port to serve on (default: %(default)s)")
     options = parser.parse_args()
-    started = time.monotonic()
 
     def say(text: str) -> None:
-        print(f"{time.monotonic() - started:5.1f} s  {text}", flush=True)
+        print(f"{time.monotonic() - STARTED:5.1f} s  {text}", flush=True)
 
     try:
         llm = load_model(options.api_base, options.model)
