@@ -169,9 +169,7 @@ class MessageTrigger:
             found.append(Cue("ellipsis", clause.text, clause.start))
         elif all(word.place == LAST and not word.is_name for word in subjects):
             found.append(Cue("continuation", subjects[0].token.text, subjects[0].token.start))
-        for span in known.instructions(text):
-            if span.kind == "talk":
-                found.append(Cue("talk", span.text, span.start))
+        found += [Cue("talk", span.text, span.start) for span in known.instructions(text, ["talk"])]
         return tuple(sorted(found, key=lambda cue: cue.start))
 
 

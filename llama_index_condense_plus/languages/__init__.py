@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,7 +58,23 @@ def register_pack(folder: Path) -> LanguagePack:
     made = WordPack.from_toml(Path(folder) / "words.toml", _shipped()["en"])
     _registered[made.code] = made
     _detector.cache_clear()
+    patterns.cache_clear()
+    speakers.cache_clear()
     return made
+
+
+@lru_cache(maxsize=64)
+def patterns(name: str) -> tuple[re.Pattern[str], ...]:
+    """Return a pattern of every language that has it, each once: models write in a language of their own choice."""
+    packs = (pack for pack in registered_packs().values() if name in pack.table.get("patterns", ()))
+    return tuple(dict.fromkeys(pack.pattern(name) for pack in packs))
+
+
+@lru_cache(maxsize=1)
+def speakers() -> tuple[str, ...]:
+    """Return what stands before a turn of a conversation, in every language."""
+    packs = registered_packs().values()
+    return tuple(sorted({pack.phrase(who) for pack in packs for who in ("user", "assistant", "summary")}))
 
 
 def detect_language(text: str) -> str:
@@ -119,5 +136,5 @@ def check_languages(settings: CondensePlusSettings) -> None:
 
 __all__ = [
     "LanguagePack", "Reference", "Span", "Token", "WordPack", "check_languages", "detect_language", "pack", "pack_of",
-    "register_pack", "registered_packs",
+    "patterns", "register_pack", "registered_packs", "speakers",
 ]  # fmt: skip

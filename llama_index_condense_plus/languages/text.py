@@ -111,8 +111,11 @@ def simplify(text: str) -> str:
 
 def fold(text: str) -> str:
     """Return a form for comparison: width, letter case, compatibility forms and Chinese script made equal."""
-    if text.isascii():
-        return text.lower()
+    return text.lower() if text.isascii() else _folded(text)
+
+
+@remembered
+def _folded(text: str) -> str:
     for wide, narrow in _WIDE:
         text = text.replace(wide, narrow)
     if not unicodedata.is_normalized("NFKC", text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ SMALL_TALK_CHARS = 160
 """Longer messages are no small talk."""
 POINTING = {"ordinal": "ordinal", "previous": "back_reference", "other": "other"}
 """Kind of reference → name of its cue; every other kind but ``clause`` is a ``pronoun``."""
+ORDERS = ("talk", "meta", "apology", "injection")
+"""Kinds of instructions."""
 CLOSED = ("time", "function", "negation", "pronoun", "question")
 """Lists of closed classes; a word in several of them is of the last one's kind."""
 SAID_FIRST = ("answer", "thanks", "greeting", "acknowledgement", "reaction")
@@ -66,7 +68,7 @@ class WordPack:
         self._kinds: dict[str, str] = dict(english._kinds) if english else {}
         for kind in CLOSED:
             self._kinds |= dict.fromkeys(self._lists.get(kind, ()), "function" if kind == "negation" else kind)
-        for name in ("tokenize", "content_words", "asking_clause", "references", "cues"):
+        for name in ("tokenize", "content_words", "asking_clause", "references", "cues", "_edges"):
             setattr(self, name, remembered(getattr(self, name)))  # each is asked for by several parts of a turn
 
     @classmethod
@@ -123,7 +125,7 @@ class WordPack:
             source = self.table.get("patterns", {}).get(name, f"{edge}{{{name}}}{edge}")
             filled = _SLOT.sub(lambda slot: self._either(slot[1]), source)
             try:
-                self._patterns[name] = re.compile(filled, re.VERBOSE | re.IGNORECASE | re.MULTILINE)
+                self._patterns[name] = re.compile(filled, re.VERBOSE | re.MULTILINE)
             except re.error as error:
                 raise ConfigurationError(f"Pattern {name} of language {self.code}: {error}.") from None
         return self._patterns[name]
@@ -255,13 +257,13 @@ class WordPack:
             and not any(s < match.end() and match.start() < e for s, e in kept)
         )
 
-    def instructions(self, text: str) -> tuple[Span, ...]:
+    def instructions(self, text: str, kinds: Sequence[str] = ORDERS) -> tuple[Span, ...]:
         """Return orders: ``talk`` (about this conversation), ``meta`` (about the task), ``apology``, ``injection``."""
         text = clip(text)
         folded = aligned(text)
         return tuple(
             Span(text[match.start() : match.end()], match.start(), kind)
-            for kind in ("talk", "meta", "apology", "injection")
+            for kind in kinds
             for match in self.pattern(kind).finditer(folded)
         )
 

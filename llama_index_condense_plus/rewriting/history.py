@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus.languages import pack_of, registered_packs
+from llama_index_condense_plus.languages import pack_of, speakers
 from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import TokenCounter, cut, estimate_tokens, list_items
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
@@ -75,7 +75,7 @@ def render(groups: Sequence[Sequence[WindowMessage]], summary: str = "", order: 
         lines.reverse()
     if summary:
         lines.insert(0, ("summary", summary))
-    line, forged = pack.phrase("line"), _forged()
+    line, forged = pack.phrase("line"), _forged(speakers())
     return "\n".join(line.format(who=pack.phrase(who), words=forged.sub(r"  \1", words)) for who, words in lines)
 
 
@@ -95,12 +95,8 @@ def _fit(
     return kept
 
 
-@lru_cache(maxsize=8)
-def _forged_for(labels: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"^[^\S\n]*((?:{'|'.join(map(re.escape, labels))})\s*[:：])", re.IGNORECASE | re.MULTILINE)
-
-
-def _forged() -> re.Pattern[str]:
+@lru_cache(maxsize=4)
+def _forged(names: tuple[str, ...]) -> re.Pattern[str]:
     """Return what finds a line inside a message that looks like the next turn; it is indented."""
-    own = {pack.phrase(who) for pack in registered_packs().values() for who in ("user", "assistant", "summary")}
-    return _forged_for(tuple(sorted(own | {"user", "assistant", "system", "human", "ai"})))
+    either = "|".join(map(re.escape, (*names, "user", "assistant", "system", "human", "ai")))
+    return re.compile(rf"^[^\S\n]*((?:{either})\s*[:：])", re.IGNORECASE | re.MULTILINE)

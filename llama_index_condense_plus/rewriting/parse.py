@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from llama_index_condense_plus.languages import registered_packs
+from llama_index_condense_plus.languages import patterns, registered_packs, speakers
 from llama_index_condense_plus.types import Edit
 
 MAX_PARSED_CHARS = 20_000
@@ -231,15 +232,18 @@ def _label(line: str, original: str) -> str:
 
 
 def _role(line: str) -> re.Match[str] | None:
-    names = {pack.phrase(who) for pack in registered_packs().values() for who in ("user", "assistant")}
-    names |= {"human", "system", "ai", "bot", "q"}
-    return re.match(rf"\s*(?:{'|'.join(map(re.escape, sorted(names)))})\s*\d?\s*[:：.]\s*", line, re.IGNORECASE)
+    return _role_of(speakers()).match(line)
+
+
+@lru_cache(maxsize=4)
+def _role_of(names: tuple[str, ...]) -> re.Pattern[str]:
+    either = "|".join(map(re.escape, (*names, "human", "system", "ai", "bot", "q")))
+    return re.compile(rf"\s*(?:{either})\s*\d?\s*[:：.]\s*", re.IGNORECASE)
 
 
 def _match(name: str, line: str) -> re.Match[str] | None:
     """Return the match of a pattern of any language: models label in their own."""
-    patterns = dict.fromkeys(pack.pattern(name) for pack in registered_packs().values())
-    return next((found for pattern in patterns if (found := pattern.match(line))), None)
+    return next((found for pattern in patterns(name) if (found := pattern.match(line))), None)
 
 
 def _one_line(line: str, original: str) -> str:
