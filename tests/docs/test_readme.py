@@ -6,16 +6,20 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
     CondenseQuestionChatEngine,
     ContextChatEngine,
 )
 
-from llama_index_condense_plus import CondensePlusSettings, cli
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, Trust, cli
+from tests.docs import prelude
 from tests.docs.markdown import PAGES, ROOT, blocks, name_of
+from tests.fakes import ScriptedLLM
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -110,3 +114,40 @@ def test_migration_maps_every_argument(mode: str, engine: type) -> None:
     mapped = set(re.findall(r"\w+", "".join(line for line in section.splitlines() if line.startswith("|"))))
     arguments = {*inspect.signature(engine.from_defaults).parameters, *inspect.signature(engine.chat).parameters}
     assert arguments - {"self", "kwargs"} - mapped == set()
+
+
+EXCHANGES = [
+    (
+        (
+            ("assistant", "你好，你知道“明镜昭廉”明代反贪尚廉历史文化园吗？"),
+            (
+                "user",
+                "你问对人了，文化园由昭廉广场、明代反贪尚廉历史陈列展馆、明代清官廉吏展馆、海瑞事迹展馆四部分组成。",
+            ),
+            ("assistant", "啊，那这里需要游玩多久呢？"),
+        ),
+        "这里可以玩1小时 - 1.5小时。你知道这里的地址吗？",
+        "明镜昭廉历史文化园的游玩时间是多少？",
+    ),
+    (
+        (
+            ("user", "Can you summarize the differences between good bots and bad bots?"),
+            ("assistant", "Bots are programs that make HTTP requests. A bot that performs a helpful service is good."),
+        ),
+        "What are the features in the CIS bot?",
+        'What are the features in the "good bot" category as defined by the CIS (Center for Internet Security)?',
+    ),
+]
+"""The two exchanges of the README: the conversation, the message, and the rewrite that the model made."""
+
+
+@pytest.mark.parametrize(("talk", "message", "rewrite"), EXCHANGES, ids=["KdConv", "MTRAG"])
+def test_both_say_what_the_engine_searches(talk: Any, message: str, rewrite: str) -> None:
+    names = prelude.names()
+    engine = CondensePlusChatEngine.from_index(names["index"], llm=ScriptedLLM(rewrite=rewrite))
+    trace = engine.explain(message, [ChatMessage(role=role, content=text) for role, text in talk])
+    assert trace.rewrite.trust is Trust.DOUBTED
+    for page in READMES:
+        told = page.read_text(encoding="utf-8").replace("**", "")
+        assert [query.text for query in trace.plan.queries if query.text not in told] == []
+        assert message in told
