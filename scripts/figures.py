@@ -2,10 +2,10 @@
 
     CONDENSE_PLUS_DATA=<folder> python scripts/figures.py replay gate
     python scripts/figures.py --all
-    python scripts/figures.py                      only write the page anew
+    python scripts/figures.py                      only write the page
 
-What each printed is kept in docs/benchmarks/, so that one can be run without the others. A run that fails, or finds no
-data, leaves what was there.
+docs/benchmarks/ keeps the output of each, so that one can be run without the others. A run that fails or finds no data
+changes nothing.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ PACKAGES = ("llama-index-core", "bm25s", "numpy", "openai")
 NOTHING = "nothing was measured"
 HEAD = """# Benchmarks
 
-This page is written by `scripts/figures.py` from what the scripts under `benchmarks/` print. Each table has its
-baseline from the same run. Figures after ± are standard errors; a difference smaller than two of them is noise.
+`scripts/figures.py` writes this page from the output of the scripts under `benchmarks/`. Each table has its baseline
+from the same run. Figures after ± are standard errors. A difference below two standard errors is noise.
 
 The data sets are not part of the package: `CONDENSE_PLUS_DATA` names the folder that holds them. Retrieval is BM25
 unless a table says otherwise, on passages pooled for development, so figures are not comparable to published ones.
-Tuning was done on these sets: they show what the defaults rest on. What they do on your data, [measure
-there](how-to/evaluate.md).
+The defaults were chosen on these sets, so expect smaller gains on other data. [Measure on your
+own](how-to/evaluate.md).
 
 """
 

@@ -7,6 +7,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -180,10 +181,11 @@ def test_every_reason_status_and_trust_has_words_in_both_languages(page):
     assert all(len(words[name]) == 2 and all(words[name]) for name in names)
 
 
-@pytest.fixture
-def address(module: Any, index: VectorStoreIndex) -> Iterator[str]:
+@contextmanager
+def served(app: Any) -> Iterator[str]:
+    """Serve an application; what is yielded is its address."""
     uvicorn = pytest.importorskip("uvicorn")
-    server = uvicorn.Server(uvicorn.Config(module.Panel(index).app(), port=0, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -192,6 +194,12 @@ def address(module: Any, index: VectorStoreIndex) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join(10)
+
+
+@pytest.fixture
+def address(module: Any, index: VectorStoreIndex) -> Iterator[str]:
+    with served(module.Panel(index).app()) as address:
+        yield address
 
 
 @pytest.fixture
@@ -261,3 +269,28 @@ def test_browser_loads_a_log(address, browser, index, tmp_path):
     page.locator("#try button", has_text=FOLLOW_UP).click()
     page.locator("#turn", has_text="The log says").wait_for()
     assert page.locator(".me").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "trust"),
+    [
+        ("How much does the Kestrel cost?", "trusted"),
+        ("As an AI language model I cannot help with that.", "refused"),
+    ],
+)
+def test_browser_shows_trust_and_the_stock_engine_with_a_model(module, index, browser, rewrite, trust):
+    with served(
+        module.Panel(index, ScriptedLLM(rewrite=rewrite, answer="The Kestrel costs 1,590 euros.")).app()
+    ) as url:
+        page = browser.new_page()
+        page.goto(url)
+        for question in ("How much does the Heron weigh, and the Kestrel?", "How much does the Kestrel one cost?"):
+            page.fill("#message", question)
+            page.press("#message", "Enter")
+            page.locator(".me[aria-current=true]", has_text=question).wait_for()
+        shown = page.locator(f"#turn .{trust}")
+        assert shown.inner_text() == trust
+        colour = "getComputedStyle(document.querySelector('#turn .chip')).backgroundColor"
+        assert page.evaluate(colour) != page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.click("#stock")
+        page.locator("#compared", has_text="stock engine").wait_for()
