@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from llama_index_condense_plus.errors import ConfigurationError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from llama_index_condense_plus.settings.reading import read_toml
 
 LARGEST_LOGIT = 30.0
 """Beyond it the logistic function is 0 or 1 to thirteen digits."""
@@ -49,16 +45,16 @@ class LinearModel:
             ConfigurationError: the file cannot be read, or holds no numbers under ``weights``.
         """
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            table: dict[str, Any] = dict(read_toml(path))
             return cls(
                 weights={name: float(value) for name, value in table["weights"].items()},
                 intercept=float(table.get("intercept", 0.0)),
                 threshold=float(table.get("threshold", 0.5)),
                 trained_on=tuple(table.get("trained_on", ())),
             )
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError):
+        except (ConfigurationError, KeyError, TypeError, ValueError, AttributeError):
             raise ConfigurationError(
-                f"{path} is not a weights file: expected is a TOML file with numbers under [weights], "
+                f"{path} is not a weights file: a TOML file with numbers under [weights] is expected, "
                 "as the training command writes it."
             ) from None
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from llama_index_condense_plus.languages import WordPack, pack_of
-from llama_index_condense_plus.languages.base import Reference, Span, Token
+from llama_index_condense_plus.languages.base import NAMING, Reference, Span, Token
 from llama_index_condense_plus.languages.text import aligned, clip, fold, rarity_classes, remembered, singular
 from llama_index_condense_plus.types import Cue, HistoryWindow
 
@@ -21,7 +21,6 @@ RAREST = 6
 """Class of rarity of codes and of words that no list of frequent words holds."""
 RARE = 3
 """Class of rarity from which a word may name what a question is about."""
-NAMES = frozenset({"person", "place", "organisation", "name", "code"})
 NOWHERE, EARLIER, LAST = 0, 1, 2
 """Where a word was said before: nowhere, in an earlier message, in the last one."""
 FEATURES = {
@@ -90,7 +89,7 @@ class Word(NamedTuple):
     @property
     def is_name(self) -> bool:
         """True for a name, a code and a word that no list of frequent words holds."""
-        return self.rarity >= RAREST or self.token.kind in NAMES
+        return self.rarity >= RAREST or self.token.kind in NAMING
 
 
 class Reading(NamedTuple):
@@ -162,7 +161,7 @@ def read_message(text: str, pack: WordPack, said: Said) -> Reading:
             place = said.place_of(word, spaced=spaced)
             words.append(Word(token, place, rarity, clause.start <= token.start < clause.end))
     references = tuple(r for r in pack.references(text) if r.kind != "clause" and clause.start <= r.start < clause.end)
-    bound = bool(references) and any(w.token.kind in NAMES and w.token.start < references[0].start for w in words)
+    bound = bool(references) and any(w.token.kind in NAMING and w.token.start < references[0].start for w in words)
     cues, asks = pack.cues(text), pack.is_question(text)
     return Reading(text, tokens, tuple(words), clause, references, bound, cues, asks, said, spaced)
 

@@ -9,6 +9,8 @@ from llama_index_condense_plus.types import Cue
 
 FUNCTION_KINDS = frozenset({"function", "pronoun", "question", "mark"})
 """Kinds of tokens that carry no content of their own."""
+NAMING = frozenset({"person", "place", "organisation", "name", "code"})
+"""Kinds of tokens that name one thing."""
 
 
 class Token(NamedTuple):
@@ -74,32 +76,21 @@ class Reference:
 class LanguagePack(Protocol):
     """What the package asks of a language; every method is pure and takes a message or a query."""
 
-    @property
-    def code(self) -> str:
-        """Language code (ISO 639-1), or ``und`` for any other language."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Name of the language in English, for prompts."""
-        ...
-
-    @property
-    def joiner(self) -> str:
-        """What stands between two words: a space, or nothing."""
-        ...
-
-    @property
-    def models_ellipsis(self) -> bool:
-        """False: whether words are missing cannot be seen, so that all but small talk is rewritten."""
-        ...
+    code: str
+    """Language code (ISO 639-1), or ``und`` for any other language."""
+    name: str
+    """Name of the language in English, for prompts."""
+    joiner: str
+    """What stands between two words: a space, or nothing."""
+    models_ellipsis: bool
+    """False: whether words are missing cannot be seen, so that all but small talk is rewritten."""
 
     def tokenize(self, text: str) -> tuple[Token, ...]:
         """Return the words and marks of a text in order."""
         ...
 
     def content_words(self, text: str) -> tuple[str, ...]:
-        """Return the folded words that say something by themselves, in order, repetitions kept."""
+        """Return the folded words that say something by themselves, in order, English plurals made singular."""
         ...
 
     def sentences(self, text: str) -> tuple[Span, ...]:
@@ -129,6 +120,10 @@ class LanguagePack(Protocol):
             ``greeting``, ``thanks``, ``acknowledgement``, ``answer`` (yes, no, sure), ``reaction`` (no words, or
             laughter), or an empty string.
         """
+        ...
+
+    def offers(self, text: str) -> bool:
+        """Return True if a sentence of the text offers to tell more, or asks something in particular."""
         ...
 
     def connectives(self, text: str) -> tuple[Span, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache, lru_cache, wraps
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
+
+from cachetools import LRUCache
 
 MAX_CHARS = 20_000
 """Longer texts are read in their first and last halves of this size: no reference needs more."""
@@ -27,40 +28,11 @@ PIECES = re.compile(rf"([{HAN}]+)|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_OTHE
 """A stretch of Chinese characters (group 1), a word, or a mark. ``GTE-3000`` and ``api.v2`` stay whole."""
 _HAN = re.compile(f"[{HAN}]")
 _UNSPACED = re.compile(rf"[{HAN}\u3041-\u3096\u30a1-\u30fa]")
-_WIDE = tuple(zip("，？！：；（）～", ",?!:;()~", strict=True))
-"""The commonest full-width marks: without them most Chinese text is normalised already, which is quick to see."""
 _ENDINGS = ("'s", "’s", "'", "’")
 _SHORTEST = 4
 """Letters of the shortest English word that has a plural ending."""
 DATA = Path(__file__).with_name("data")
 V = TypeVar("V")
-
-
-class _LongTexts(Generic[V]):
-    """What a function made of the newest long texts; safe to share between threads."""
-
-    def __init__(self, function: Callable[[str], V]) -> None:
-        self._function = function
-        self._made: OrderedDict[str, V] = OrderedDict()
-        self._chars = 0
-        self._lock = threading.Lock()
-
-    def __call__(self, text: str) -> V:
-        if len(text) > KEPT_CHARS:
-            return self._function(text)
-        with self._lock:
-            if text in self._made:
-                self._made.move_to_end(text)
-                return self._made[text]
-        value = self._function(text)
-        with self._lock:
-            if text not in self._made:
-                self._made[text] = value
-                self._chars += len(text)
-            while self._chars > KEPT_CHARS:
-                oldest, _ = self._made.popitem(last=False)
-                self._chars -= len(oldest)
-        return value
 
 
 def remembered(function: Callable[[str], V]) -> Callable[[str], V]:
@@ -69,11 +41,21 @@ def remembered(function: Callable[[str], V]) -> Callable[[str], V]:
     Args:
         function: pure; ``MANY`` short texts and ``KEPT_CHARS`` characters of long ones are kept.
     """
-    short, long = lru_cache(maxsize=MANY)(function), _LongTexts(function)
+    short, lock = lru_cache(maxsize=MANY)(function), threading.Lock()
+    long: LRUCache[str, tuple[int, V]] = LRUCache(KEPT_CHARS, getsizeof=lambda kept: kept[0])
 
     @wraps(function)
     def look_up(text: str) -> V:
-        return short(text) if len(text) <= LONG_CHARS else long(text)
+        if len(text) <= LONG_CHARS:
+            return short(text)
+        with lock:
+            kept = long.get(text)
+        if kept is None:
+            kept = len(text), function(text)
+            if len(text) <= KEPT_CHARS:
+                with lock:
+                    long[text] = kept
+        return kept[1]
 
     return look_up
 
@@ -116,11 +98,7 @@ def fold(text: str) -> str:
 
 @remembered
 def _folded(text: str) -> str:
-    for wide, narrow in _WIDE:
-        text = text.replace(wide, narrow)
-    if not unicodedata.is_normalized("NFKC", text):
-        text = unicodedata.normalize("NFKC", text)
-    return simplify(text).casefold()
+    return simplify(unicodedata.normalize("NFKC", text)).casefold()
 
 
 def aligned(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -11,15 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.languages.base import Reference, Span, Token
+from llama_index_condense_plus.languages.base import NAMING, LanguagePack, Reference, Span, Token
 from llama_index_condense_plus.languages.text import PIECES, aligned, clip, fold, remembered, singular
+from llama_index_condense_plus.settings.reading import read_toml
 from llama_index_condense_plus.settings.sections import LanguageSettings
 from llama_index_condense_plus.types import Cue
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SMALL_TALK_CHARS = 160
 """Longer messages are no small talk."""
@@ -29,21 +24,27 @@ ORDERS = ("talk", "meta", "apology", "injection")
 """Kinds of instructions."""
 CLOSED = ("time", "function", "negation", "pronoun", "question")
 """Lists of closed classes; a word in several of them is of the last one's kind."""
-SAID_FIRST = ("answer", "thanks", "greeting", "acknowledgement", "reaction")
+SMALL_TALK = ("answer", "thanks", "greeting", "acknowledgement", "reaction")
 """Kinds of small talk, the one first that tells what a message of several kinds is."""
+CHANGEABLE = {
+    "pronouns": ("pronoun",),
+    "openers": ("opener",),
+    "small_talk": ("acknowledgement", "answer", "greeting", "thanks"),
+    "connectives": ("connective",),
+}
+"""Setting → lists that a user's words are removed from; they are added to the first."""
 _NEVER = r"(?!)"
-NAMING = frozenset({"person", "place", "organisation", "name", "code"})
-"""Kinds of tokens that name one thing."""
 _SEPARATORS = re.compile(r"[^\w?]*")
 _AFTER_GREETING = re.compile(r"\W*")
 _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
-class WordPack:
+class WordPack(LanguagePack):
     """A ``LanguagePack`` read from a table of words and patterns.
 
     A subclass replaces what a language does differently. In a pattern, ``{name}`` stands for any word of the list
-    ``name``; patterns are verbose regular expressions and are matched against folded text.
+    ``name``. Patterns are verbose regular expressions. They are matched against folded text, those that begin with
+    ``(?i)`` against text as written.
 
     Args:
         table: what ``words.toml`` of a language holds.
@@ -51,23 +52,27 @@ class WordPack:
 
     Raises:
         ConfigurationError: the table has no code, or a pattern is no regular expression.
+
+    Example:
+        >>> from llama_index_condense_plus.languages import pack
+        >>> pack("en").asking_clause("Nice, I like it. When was it made?").text
+        'When was it made?'
     """
 
     def __init__(self, table: Mapping[str, Any], english: WordPack | None = None) -> None:
         if not table.get("code"):
             raise ConfigurationError('A language pack needs a code, for example code = "it" in its words.toml.')
         self.table = table
-        self.code: str = str(table["code"])
-        self.name: str = str(table.get("name", self.code))
-        self.joiner: str = str(table.get("joiner", " "))
-        self.models_ellipsis: bool = bool(table.get("models_ellipsis", False))
+        self.code = str(table["code"])
+        self.name = str(table.get("name", self.code))
+        self.joiner = str(table.get("joiner", " "))
+        self.models_ellipsis = bool(table.get("models_ellipsis", False))
         self._english = english
         self._lists = {name: _items(words) for name, words in table.get("words", {}).items()}
-        self._by_word = self.joiner == " "
         self._patterns: dict[str, re.Pattern[str]] = {}
         self._kinds: dict[str, str] = dict(english._kinds) if english else {}
         for kind in CLOSED:
-            self._kinds |= dict.fromkeys(self._lists.get(kind, ()), "function" if kind == "negation" else kind)
+            self._kinds |= dict.fromkeys(self.words(kind), "function" if kind == "negation" else kind)
         for name in ("tokenize", "content_words", "asking_clause", "references", "cues", "_edges"):
             setattr(self, name, remembered(getattr(self, name)))  # each is asked for by several parts of a turn
 
@@ -82,30 +87,17 @@ class WordPack:
         Raises:
             ConfigurationError: the file cannot be read, or is no pack.
         """
-        try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
-            prompt = path.with_name("prompt.toml")
-            if prompt.exists():
-                table["prompt"] = tomllib.loads(prompt.read_text(encoding="utf-8"))
-            return cls(table, english)
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigurationError(f"{path} is not a language pack: {error}") from None
+        prompt = path.with_name("prompt.toml")
+        return cls({**read_toml(path), **({"prompt": read_toml(prompt)} if prompt.exists() else {})}, english)
 
     def adapted(self, own: LanguageSettings) -> WordPack:
         """Return the pack with a user's words added and removed."""
-        words = dict(self.table.get("words", {}))
-        for option, name in (
-            ("pronouns", "pronoun"),
-            ("openers", "opener"),
-            ("small_talk", "acknowledgement"),
-            ("connectives", "connective"),
-        ):
+        words = {name: list(known) for name, known in self._lists.items()}
+        for option, names in CHANGEABLE.items():
             removed = set(map(fold, getattr(own, f"{option}_remove")))
-            added = [fold(word) for word in getattr(own, f"{option}_add")]
-            lists = ("greeting", "thanks", "acknowledgement", "answer") if option == "small_talk" else (name,)
-            for each in lists:
-                kept = [word for word in self._lists.get(each, ()) if word not in removed]
-                words[each] = [*kept, *(added if each == name else ())]
+            for name in names:
+                words[name] = [word for word in self.words(name) if word not in removed]
+            words[names[0]] += map(fold, getattr(own, f"{option}_add"))
         words["not_reference"] = [*self.words("not_reference"), *map(fold, own.pronouns_remove)]
         words["own_reference"] = [fold(word) for word in own.pronouns_add]
         return type(self)({**self.table, "words": words}, self._english)
@@ -121,9 +113,9 @@ class WordPack:
             ConfigurationError: it is no regular expression.
         """
         if name not in self._patterns:
-            edge = r"\b" if self._by_word else ""
+            edge = r"\b" if self.joiner else ""
             source = self.table.get("patterns", {}).get(name, f"{edge}{{{name}}}{edge}")
-            filled = _SLOT.sub(lambda slot: self._either(slot[1]), source)
+            filled = _SLOT.sub(lambda slot: _any_of(self.words(slot[1])), source)
             try:
                 self._patterns[name] = re.compile(filled, re.VERBOSE | re.MULTILINE)
             except re.error as error:
@@ -131,7 +123,6 @@ class WordPack:
         return self._patterns[name]
 
     def tokenize(self, text: str) -> tuple[Token, ...]:
-        """Return the words and marks of a text in order; Chinese stretches are pieces of their own."""
         found: list[Token] = []
         opens = True
         for match in PIECES.finditer(clip(text)):
@@ -144,26 +135,16 @@ class WordPack:
         return tuple(found)
 
     def content_words(self, text: str) -> tuple[str, ...]:
-        """Return the folded words that say something by themselves; English plurals are made singular."""
         return tuple(singular(fold(token.text)) for token in self.tokenize(text) if token.is_content)
 
     def sentences(self, text: str) -> tuple[Span, ...]:
-        """Return the sentences of a text."""
         pattern = self.pattern("sentence")
         return tuple(Span(match.group(), match.start()) for match in pattern.finditer(text) if match.group().strip())
 
     def is_question(self, text: str) -> bool:
-        """Return True if the text asks, or requests an answer."""
         return self._asks(aligned(clip(text)), opens=True)
 
     def asking_clause(self, text: str) -> Span:
-        """Return the words that ask, with their condition and without remarks before them; else the whole text.
-
-        Example:
-            >>> from llama_index_condense_plus.languages import pack_of
-            >>> pack_of("Nice, I like it. When was it made?").asking_clause("Nice, I like it. When was it made?").text
-            'When was it made?'
-        """
         if len(clip(text)) != len(text):
             return self._asking_end(text)
         folded = aligned(text)
@@ -177,44 +158,22 @@ class WordPack:
         return self._trimmed(text, folded, parts[first][0], parts[last][1])
 
     def references(self, text: str) -> tuple[Reference, ...]:
-        """Return the words that point back, in order; none overlaps another."""
         text = clip(text)
-        folded = aligned(text)
-        matches = list(self.pattern("reference").finditer(folded))
-        if not matches:
-            return ()
-        edges, blocked = self._edges(text), _spans(self.pattern("not_reference"), folded)
         found = []
-        for match in matches:
+        for kind, start, end, match in self._found("reference", text):
             groups = {name: words for name, words in match.groupdict().items() if words}
-            kind = next((name for name in groups if name != "n" and not name.startswith("its")), "")
-            start, end = match.span(kind or 0)
-            if not kind or any(s <= start < e for s, e in blocked):
-                continue
-            if edges is not None and not {start, end} <= edges:
-                continue
             position = self._position(groups.get("n")) if kind == "ordinal" else 0
             possessive = any(name.startswith("its") for name in groups)
-            found.append(Reference(text[start:end], start, kind.split("_")[0], position, possessive))
+            found.append(Reference(text[start:end], start, kind, position, possessive))
         return tuple(found)
 
     def negations(self, text: str) -> tuple[Span, ...]:
-        """Return the words that negate or exclude; a no that corrects or answers is none."""
         text = clip(text)
-        folded = aligned(text)
-        matches = list(self.pattern("negation").finditer(folded))
-        if not matches:
-            return ()
-        edges, blocked = self._edges(text), _spans(self.pattern("not_negation"), folded)
-        blocked += [(cue.start, cue.start + len(cue.text)) for cue in self.cues(text) if cue.name == "correction"]
-        return tuple(
-            Span(text[match.start() : match.end()], match.start(), "negation")
-            for match in matches
-            if (edges is None or set(match.span()) <= edges) and not any(s <= match.start() < e for s, e in blocked)
-        )
+        found = [Span(text[start:end], start, kind) for kind, start, end, _ in self._found("negation", text)]
+        corrections = [cue for cue in self.cues(text) if cue.name == "correction"] if found else []
+        return tuple(s for s in found if not any(c.start <= s.start < c.start + len(c.text) for c in corrections))
 
     def small_talk(self, text: str) -> str:
-        """Return the kind of small talk that the text is made of, and of nothing else; else an empty string."""
         if len(text) > SMALL_TALK_CHARS:
             return ""
         folded = fold(text).replace("’", "'").strip()
@@ -233,53 +192,33 @@ class WordPack:
             kinds.append(kind)
             marks = (_AFTER_GREETING if kind == "greeting" else _SEPARATORS).match(folded, match.end())
             at = marks.end() if marks else match.end()
-        return next((kind for kind in SAID_FIRST if kind in kinds), "")
+        return next((kind for kind in SMALL_TALK if kind in kinds), "")
 
     def offers(self, text: str) -> bool:
-        """Return True if a sentence of the text offers to tell more, or asks something in particular."""
         folded, nothing = fold(clip(text)), self.pattern("no_offer")
         sentences = (span.text for span in self.sentences(folded))
         offering = (s for s in sentences if self.pattern("offer").search(s) or self.is_question(s))
         return any(not nothing.search(sentence) for sentence in offering)
 
     def connectives(self, text: str) -> tuple[Span, ...]:
-        """Return what a search query can do without: time connectives, back references, polite padding."""
-        folded = aligned(text)
-        matches = [match for match in self.pattern("connective").finditer(folded) if match.group()]
-        if not matches:
-            return ()
-        edges, kept = self._edges(text), _spans(self.pattern("not_connective"), folded)
         return tuple(
-            Span(text[match.start() : match.end()], match.start(), (match.lastgroup or "connective").split("_")[0])
-            for match in matches
-            if (edges is None or match.end() in edges or match.end() == len(text))
-            and (match.lastgroup != "connective_name" or self._names_at(text, match.end()))
-            and not any(s < match.end() and match.start() < e for s, e in kept)
+            Span(text[start:end], start, kind)
+            for kind, start, end, match in self._found("connective", text, from_edge=False)
+            if match.lastgroup != "connective_name" or self._names_at(text, end)
         )
 
     def instructions(self, text: str, kinds: Sequence[str] = ORDERS) -> tuple[Span, ...]:
-        """Return orders: ``talk`` (about this conversation), ``meta`` (about the task), ``apology``, ``injection``."""
         text = clip(text)
-        folded = aligned(text)
-        return tuple(
-            Span(text[match.start() : match.end()], match.start(), kind)
-            for kind in kinds
-            for match in self.pattern(kind).finditer(folded)
-        )
+        found = [(kind, match) for kind in kinds for match in self.pattern(kind).finditer(aligned(text))]
+        return tuple(Span(text[slice(*match.span())], match.start(), kind) for kind, match in found)
 
     def cues(self, text: str) -> tuple[Cue, ...]:
-        """Return the signs for or against a follow-up, in order of position."""
         text = clip(text)
         folded = aligned(text)
-        found = [
-            Cue(POINTING.get(reference.kind, "pronoun"), reference.text, reference.start)
-            for reference in self.references(text)
-            if reference.kind != "clause"
-        ]
-        for match in self.pattern("cue").finditer(folded):
-            name = match.lastgroup
-            if name and match.group():
-                found.append(Cue(name, text[match.start() : match.end()].strip(), match.start()))
+        pointing = (reference for reference in self.references(text) if reference.kind != "clause")
+        found = [Cue(POINTING.get(r.kind, "pronoun"), r.text, r.start) for r in pointing]
+        signs = (match for match in self.pattern("cue").finditer(folded) if match.group())
+        found += [Cue(str(m.lastgroup), text[slice(*m.span())].strip(), m.start()) for m in signs if m.lastgroup]
         begin = self.asking_clause(text).start
         lead = self.pattern("lead").match(folded[begin:])
         begin += lead.end() if lead else 0
@@ -289,23 +228,39 @@ class WordPack:
         return tuple(sorted(found, key=lambda cue: cue.start))
 
     def phrase(self, key: str) -> str:
-        """Return words for readers in this language, English ones where the pack has none."""
         own = self.table.get("phrases", {}).get(key)
-        return str(own or "") if own is not None or self._english is None else str(self._english.phrase(key))
+        return str(own or "") if own is not None or self._english is None else self._english.phrase(key)
+
+    def _found(self, name: str, text: str, *, from_edge: bool = True) -> Iterator[tuple[str, int, int, re.Match[str]]]:
+        """Yield kind and place of what a pattern finds, but for parts of words and for what ``not_<name>`` finds.
+
+        The kind is the name of the first group, up to an underscore; ``n`` and ``its…`` only tell more of it.
+        """
+        folded = aligned(text)
+        matches = [match for match in self.pattern(name).finditer(folded) if match.group()]
+        edges = self._edges(text) if matches else None
+        blocked = [match.span() for match in self.pattern(f"not_{name}").finditer(folded)] if matches else []
+        for match in matches:
+            groups = (group for group, words in match.groupdict().items() if words)
+            group = next((group for group in groups if group != "n" and not group.startswith("its")), "")
+            start, end = match.span(group or 0)
+            whole = edges is None or ((start in edges or not from_edge) and (end in edges or end == len(text)))
+            if whole and not any(s < end and start < e for s, e in blocked):
+                yield (group or name).split("_")[0], start, end, match
 
     def _segment(self, piece: str, start: int) -> Iterator[Token]:
         """Yield the words of a stretch of Chinese characters in another language's text."""
         yield Token(piece, start, "word")
+
+    def _edges(self, text: str) -> frozenset[int] | None:  # noqa: ARG002 - a language without spaces reads it
+        """Return where words begin and end, for a language whose words have no spaces between them; else None."""
+        return None
 
     def _names_at(self, text: str, start: int) -> bool:
         """Return True if a name, a title or a word in other letters begins at a place."""
         after = text[start : start + 1]
         named = any(token.start == start and token.kind in NAMING for token in self.tokenize(text))
         return named or (after.isascii() and after.isalnum()) or unicodedata.category(after or " ") in ("Ps", "Pi")
-
-    def _edges(self, text: str) -> frozenset[int] | None:  # noqa: ARG002 - a language without spaces reads it
-        """Return where words begin and end, for a language whose words have no spaces between them; else None."""
-        return None
 
     def _kind(self, piece: str, *, opens: bool) -> str:
         """Return the kind of a word or mark that is not Chinese."""
@@ -337,18 +292,13 @@ class WordPack:
             start += lead.end()
         words = text[start:end]
         kept = words.strip().lstrip(",.!;，。！；、 ")
-        start += words.find(kept)
-        return Span(kept, start) if kept else Span(text, 0)
+        return Span(kept, start + words.find(kept)) if kept else Span(text, 0)
 
     def _position(self, number: str | None) -> int:
         """Return which item an ordinal means; one without a number means the last."""
         if number is None:
             return -1
         return int(number) if number.isdecimal() else int(self.table.get("numbers", {}).get(number, 0))
-
-    def _either(self, name: str) -> str:
-        words = self._lists.get(name, ())
-        return "(?:" + "|".join(map(_verbatim, words)) + ")" if words else _NEVER
 
     @cached_property
     def _polite(self) -> tuple[re.Pattern[str], dict[str, str]]:
@@ -357,9 +307,8 @@ class WordPack:
         for kind in ("filler", "answer", "acknowledgement", "thanks", "greeting"):
             for source in (self._english, self):
                 kinds |= dict.fromkeys(source.words(kind) if source else (), kind)
-        end = r"(?!\w)" if self._by_word else r"(?![a-z0-9])"
-        phrases = "|".join(map(_verbatim, sorted(kinds, key=lambda phrase: -len(phrase))))
-        return re.compile(f"(?:{phrases}){end}" if phrases else _NEVER, re.VERBOSE), kinds
+        end = r"(?!\w)" if self.joiner else r"(?![a-z0-9])"
+        return re.compile(_any_of(sorted(kinds, key=len, reverse=True)) + end, re.VERBOSE), kinds
 
 
 def _items(words: str | list[str]) -> tuple[str, ...]:
@@ -369,9 +318,7 @@ def _items(words: str | list[str]) -> tuple[str, ...]:
     return tuple(sorted({word.strip() for word in words if word.strip()}, key=lambda word: (-len(word), word)))
 
 
-def _spans(pattern: re.Pattern[str], folded: str) -> list[tuple[int, int]]:
-    return [match.span() for match in pattern.finditer(folded)]
-
-
-def _verbatim(phrase: str) -> str:
-    return re.escape(phrase).replace(r"\ ", r"\s+")
+def _any_of(phrases: Sequence[str]) -> str:
+    """Return the source of a pattern that matches any of the phrases."""
+    either = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases)
+    return f"(?:{either})" if either else _NEVER

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from llama_index_condense_plus.languages import Token, pack_of
+from llama_index_condense_plus.languages.base import NAMING
 from llama_index_condense_plus.languages.text import aligned
-from llama_index_condense_plus.retrieval.plan import NAME_KINDS, QUOTED
+from llama_index_condense_plus.retrieval.plan import QUOTED
 from llama_index_condense_plus.settings.sections import SynonymRule
 
 COMPARISONS = ("compare", "difference", "versus", "which_of")
 """Names of a language's patterns of comparisons, with the groups ``a`` and ``b`` and perhaps ``rest`` and ``more``."""
-_RUNS = dict.fromkeys(NAME_KINDS, "name") | dict.fromkeys(("number", "time"), "quantity")
+_RUNS = dict.fromkeys(NAMING, "name") | dict.fromkeys(("number", "time"), "quantity")
 _RUNS |= dict.fromkeys(("noun", "adjective", "word"), "noun")
 
 

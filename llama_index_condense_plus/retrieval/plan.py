@@ -10,6 +10,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llama_index_condense_plus.cleanup import safe_line
 from llama_index_condense_plus.languages import pack_of
+from llama_index_condense_plus.languages.base import NAMING
 from llama_index_condense_plus.languages.text import fold, remembered
 from llama_index_condense_plus.settings.sections import RetrievalSettings
 from llama_index_condense_plus.types import (
@@ -22,8 +23,6 @@ from llama_index_condense_plus.types import (
     Trust,
 )
 
-NAME_KINDS = frozenset({"person", "place", "organisation", "name", "code"})
-"""Kinds of tokens that name one thing."""
 CARRIED = 0.4
 """Least that a query carried over without a model counts: on MTRAG the user's own words find more."""
 QUOTED = re.compile('[\u300a\u300c\u300e\u201c"]([^\u300b\u300d\u300f\u201d"]+)[\u300b\u300d\u300f\u201d"]')
@@ -93,7 +92,7 @@ def says_something(text: str) -> bool:
     if pack.joiner:
         return bool(pack.content_words(text))
     return QUOTED.search(text) is not None or any(
-        len(token.text) > 1 and (token.kind in NAME_KINDS or (token.kind == "word" and token.text.isascii()))
+        len(token.text) > 1 and (token.kind in NAMING or (token.kind == "word" and token.text.isascii()))
         for token in pack.tokenize(text)
     )
 

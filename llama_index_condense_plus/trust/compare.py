@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llama_index_condense_plus.languages import Reference, Span, Token, WordPack, pack_of
+from llama_index_condense_plus.languages.base import NAMING
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.rewriting.cutting import item_name
 from llama_index_condense_plus.trust.words import NUMBER, RARE, Words, bare, rarity, said, spelt, words
@@ -19,8 +20,6 @@ MAX_CHARS = 8_000
 """Longer messages and rewrites are compared by both ends."""
 POINTING = frozenset({"person", "thing", "place", "plural"})
 """Kinds of references that a rewrite is there to replace."""
-NAMING = frozenset({"person", "place", "organisation", "name", "code"})
-"""Kinds of tokens that name one thing."""
 
 
 class Comparison:

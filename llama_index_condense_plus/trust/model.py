@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from llama_index_condense_plus.languages.base import NAMING
 from llama_index_condense_plus.linear import LinearModel
-from llama_index_condense_plus.trust.compare import NAMING, Comparison
+from llama_index_condense_plus.trust.compare import Comparison
 
 WEIGHTS = Path(__file__).parent / "data" / "weights.toml"
 UNHEARD = 0.5

@@ -9,9 +9,10 @@ from functools import lru_cache
 from itertools import groupby
 
 from llama_index_condense_plus.languages import Token, WordPack, pack_of
+from llama_index_condense_plus.languages.base import NAMING
 from llama_index_condense_plus.languages.text import clip, fold, remembered
 from llama_index_condense_plus.rewriting.cutting import item_name
-from llama_index_condense_plus.trust.compare import MAX_CHARS, NAMING, Comparison
+from llama_index_condense_plus.trust.compare import MAX_CHARS, Comparison
 from llama_index_condense_plus.trust.words import bare, words
 
 SHOWN = 80
