@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.prompts import PromptTemplate
 
 from llama_index_condense_plus import (
@@ -25,10 +24,6 @@ from tests.fakes import PlainQueryEngine, RecordingPostprocessor, ScriptedLLM, W
 from tests.modes import Mode, said
 
 Make = Callable[..., Any]
-
-
-def test_engine_is_a_stock_engine(make_engine: Make) -> None:
-    assert isinstance(make_engine(), CondenseQuestionChatEngine)
 
 
 def test_chat_answers_a_follow_up_from_the_rewrite(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
@@ -64,14 +59,6 @@ def test_chat_gives_the_same_trace_in_every_mode(make_engine: Make, mode: Mode) 
     assert "GTE" not in json.dumps(trace.redacted())
 
 
-def test_chat_metadata_is_json_and_only_where_llamaindex_has_room(make_engine: Make, mode: Mode) -> None:
-    reply = mode.ask(make_engine(), "and its price?")
-    if mode.streams:
-        assert reply.response.trace.search_query == PRICE
-    else:
-        assert json.loads(json.dumps(reply.response.metadata))["condense_plus"]["search_query"] == PRICE
-
-
 @pytest.mark.parametrize(
     "message", ["Hello!", "What is the price of the GTE-3000 printer?", "谢谢", "北京首都机场一共有几个航站楼？"]
 )
@@ -90,14 +77,6 @@ def test_chat_makes_no_call_before_the_answer_of_a_first_message(
     reply = mode.ask(make_engine(first=False), "and its price?")
     assert [kind for kind, _ in llm.calls] == ["answer"]
     assert reply.response.trace.decision.reason is TriggerReason.NO_HISTORY
-
-
-@pytest.mark.parametrize("message", ["那它多少钱？", "第二种呢？", "how much is it?", "why?"])
-def test_chat_rewrites_follow_ups_in_both_languages(
-    make_engine: Make, llm: ScriptedLLM, mode: Mode, message: str
-) -> None:
-    mode.ask(make_engine(), message)
-    assert llm.count("rewrite") == 1
 
 
 def test_chat_postprocesses_once_with_the_search_query_on_the_merged_nodes(make_engine: Make, mode: Mode) -> None:
@@ -201,15 +180,6 @@ def test_chat_passes_events_in_the_order_of_the_stages(make_engine: Make, mode: 
     assert trace is reply.response.trace
     ids = {event.turn_id for event in events if type(event).__name__ in (*own, "TurnProgressEvent")}
     assert ids == {trace.turn_id}
-
-
-def test_chat_tells_that_it_answers_once_the_passages_are_there(
-    make_engine: Make, mode: Mode, events: list[Any]
-) -> None:
-    mode.ask(make_engine(), "Tell me about its warranty")
-    named = [getattr(event, "stage", type(event).__name__) for event in events]
-    assert named.index("searching") < named.index("answering") < named.index("SynthesizeStartEvent")
-    assert named.index("RetrievalEndEvent") < named.index("answering")
 
 
 def test_chat_stream_of_a_query_engine_that_cannot_stream_has_one_chunk(make_engine: Make, mode: Mode) -> None:

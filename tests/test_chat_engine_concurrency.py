@@ -156,22 +156,6 @@ def test_overlapping_turns_of_one_conversation_run_in_order_in_threads(make_engi
     assert begun == [f"question number {n}" for n in range(5)]  # each began when its time had come
 
 
-def test_turns_from_threads_and_tasks_share_one_conversation(make_engine: Make) -> None:
-    llm = ScriptedLLM(rewrite=PRICE, answer="the answer here", token_delay_s=0.001)
-    engine = make_engine(llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False)
-    results = [
-        in_thread(lambda n=number: asyncio.run(aask(engine, MODES[n % 4], f"question number {n} about printers")))
-        for number in range(12)
-    ]
-    for result in results:
-        assert result().text == "the answer here"
-    stored = said(engine)
-    assert [role for role, _ in stored] == ["user", "assistant"] * 12
-    assert {text for role, text in stored if role == "user"} == {
-        f"question number {n} about printers" for n in range(12)
-    }
-
-
 def test_turns_with_a_history_given_run_at_the_same_time(make_engine: Make) -> None:
     engine = make_engine(memory=ChatMemoryBuffer.from_defaults(token_limit=9_000), first=False)
     started = asyncio.Event()
@@ -216,26 +200,6 @@ def test_cancelled_turn_leaves_history_and_lock_free(make_engine: Make) -> None:
         assert [text for role, text in said(engine) if role == "user"][1:] == ["and its warranty?"]
 
 
-def test_cancelled_waiter_leaves_the_queue_in_order(make_engine: Make) -> None:
-    llm = ScriptedLLM(delay_s=0.1)
-    engine = make_engine(llm=llm, first=False, memory=ChatMemoryBuffer.from_defaults(token_limit=9_000))
-
-    async def run() -> None:
-        tasks = []
-        for number in range(3):
-            tasks.append(asyncio.create_task(engine.achat(f"question number {number} about printers")))
-            await asyncio.sleep(0.01)
-        tasks[1].cancel()
-        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), LIMIT_S)
-        assert tasks[1].cancelled()
-
-    asyncio.run(run())
-    assert [text for role, text in said(engine) if role == "user"] == [
-        "question number 0 about printers",
-        "question number 2 about printers",
-    ]
-
-
 def test_chat_works_inside_a_running_event_loop(make_engine: Make) -> None:
     engine = make_engine()
 
@@ -268,22 +232,6 @@ def test_last_trace_belongs_to_the_context(make_engine: Make) -> None:
     assert engine.last_trace is None
     assert in_thread(lambda: (engine.chat("and its size?"), engine.last_trace.message))()[1] == "and its size?"
     assert engine.last_trace is None
-
-
-def test_last_trace_belongs_to_the_engine(make_engine: Make, mode: Mode) -> None:
-    first, second = make_engine(), make_engine()
-    if mode.is_async:
-
-        async def run() -> None:
-            await getattr(first, mode.name)("and its price?")
-            assert first.last_trace.search_query == PRICE
-            assert second.last_trace is None
-
-        mode.run(run())
-    else:
-        reply = mode.ask(first, "and its price?")
-        assert first.last_trace is reply.response.trace
-        assert second.last_trace is None
 
 
 def test_prefetch_of_a_cancelled_turn_is_dropped(make_engine: Make) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from llama_index.core import Document, MockEmbedding, Settings, VectorStoreIndex
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.llms.types import MessageRole
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
 from llama_index.core.llms.llm import LLM
@@ -46,15 +46,6 @@ def test_constructor_takes_the_stock_engines_arguments_in_order() -> None:
     stock = [n for n in inspect.signature(CondenseQuestionChatEngine.from_defaults).parameters if n != "kwargs"]
     ours = inspect.signature(CondensePlusChatEngine.from_defaults).parameters
     assert list(ours)[: len(stock)] == stock
-
-
-def test_constructor_takes_positional_arguments(llm: ScriptedLLM, mode: Mode) -> None:
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000, chat_history=list(FIRST_ROUND))
-    prompt = PromptTemplate("My standalone prompt. {chat_history} {question}")
-    engine = CondensePlusChatEngine(query_engine(llm=llm), prompt, memory, llm, False)
-    assert mode.ask(engine, "and its price?").query == PRICE
-    assert len(memory.get_all()) == 4
-    assert any("My standalone prompt." in text for _, text in llm.calls)
 
 
 def test_from_defaults_never_touches_the_default_model(untouchable_settings: None, mode: Mode) -> None:
@@ -138,42 +129,6 @@ def test_from_defaults_refuses_what_is_wrong_and_names_it(
         CondensePlusChatEngine.from_defaults(llm=llm, **arguments)
 
 
-def test_settings_refuse_unknown_names_with_the_nearest(llm: ScriptedLLM) -> None:
-    with pytest.raises(ConfigurationError, match="dual"):
-        CondensePlusSettings(retrieval={"duel": "never"})
-    with pytest.raises(ConfigurationError, match="rules"):
-        CondensePlusChatEngine.from_defaults(
-            query_engine(llm=llm), llm=llm, settings=CondensePlusSettings(rewrite={"chain": ["llm", "rule"]})
-        )
-    with pytest.raises(ConfigurationError, match="reciprocal_rank"):
-        CondensePlusChatEngine.from_defaults(
-            query_engine(llm=llm), llm=llm, settings=CondensePlusSettings(fusion={"method": "reciprocal_rnk"})
-        )
-
-
-def test_settings_of_the_environment_and_the_process_hold(
-    llm: ScriptedLLM, mode: Mode, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    retriever = WordRetriever(["the GTE-3000 costs 99 euros"])
-
-    def made() -> CondensePlusChatEngine:
-        retriever.queries.clear()
-        return CondensePlusChatEngine.from_defaults(
-            query_engine(llm=llm, retriever=retriever), llm=llm, chat_history=list(FIRST_ROUND)
-        )
-
-    CondensePlusSettings.set_default(retrieval={"dual": "never"})
-    mode.ask(made(), "and its price?")
-    assert retriever.queries == [PRICE]
-    CondensePlusSettings.set_default()
-    monkeypatch.setenv("CONDENSE_PLUS_RETRIEVAL__DUAL", "never")
-    mode.ask(made(), "and its price?")
-    assert retriever.queries == [PRICE]
-    monkeypatch.setenv("CONDENSE_PLUS_ENABLED", "off")
-    mode.ask(made(), "and its price?")
-    assert retriever.queries == ["and its price?"]
-
-
 @pytest.fixture
 def index() -> VectorStoreIndex:
     documents = [Document(text=f"the GTE-3000 costs {n} euros") for n in range(4)]
@@ -198,12 +153,6 @@ def test_from_index_splits_its_arguments(index: VectorStoreIndex, llm: ScriptedL
     assert len(reply.node_ids) == 3
     assert len(post.seen) == 1
     assert "You are a pirate." in llm.calls[-1][1]
-
-
-def test_engine_over_an_index_works_as_it_comes(index: VectorStoreIndex, llm: ScriptedLLM, mode: Mode) -> None:
-    engine = CondensePlusChatEngine.from_defaults(query_engine=index.as_query_engine(llm=llm))
-    assert mode.ask(engine, "Tell me about the GTE-3000").text == "the answer"
-    assert mode.ask(engine, "and its price?").query == PRICE
 
 
 class Hypothetical(BaseQueryTransform):
@@ -298,9 +247,3 @@ def test_warm_up_changes_nothing_and_raises_nothing(llm: ScriptedLLM) -> None:
         query_engine(llm=llm, retriever=WordRetriever(["x"], fails_on=lambda _: True)), llm=llm
     )
     broken.warm_up()
-
-
-def test_chat_history_given_at_construction_is_read(llm: ScriptedLLM, mode: Mode) -> None:
-    history = [*FIRST_ROUND, ChatMessage(role=MessageRole.USER, content="Fine")]
-    engine = CondensePlusChatEngine.from_defaults(query_engine(llm=llm), llm=llm, chat_history=history)
-    assert [m.content for m in engine.chat_history] == [m.content for m in history]

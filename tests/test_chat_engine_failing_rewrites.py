@@ -12,7 +12,6 @@ import pytest
 from llama_index_condense_plus import (
     RewriteRequest,
     RewriteStatus,
-    Trust,
 )
 from tests.conftest import PRICE
 from tests.fakes import Clock, ScriptedLLM
@@ -66,15 +65,6 @@ def test_rewrite_empty_or_blank_goes_on_with_the_rules(
     assert any("GTE-3000" in query.text for query in reply.response.trace.plan.queries)
     assert not result.attempts[0].accepted
     assert result.attempts[0].error or any(not verdict.passed for verdict in result.attempts[0].verdicts)
-
-
-def test_rewrite_slower_than_its_deadline_goes_on_with_the_rules(make_engine: Make, mode: Mode) -> None:
-    slow = ScriptedLLM(rewrite=PRICE, rewrite_delay_s=3.0)
-    reply = mode.ask(make_engine(llm=slow, rewrite={"timeout_s": 0.05}), "and its price?")
-    result = reply.response.trace.rewrite
-    assert [(attempt.rewriter, attempt.error) for attempt in result.attempts] == [("llm", "timeout"), ("rules", "")]
-    assert any("GTE-3000" in query.text for query in reply.response.trace.plan.queries)
-    assert reply.text == "the answer"
 
 
 def test_rewrite_chain_of_the_users_words_alone_keeps_them(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
@@ -169,34 +159,6 @@ def test_rewriter_functions_of_ones_own_may_fail_decline_or_be_late(make_engine:
         release.set()
 
 
-def test_trigger_planner_and_guard_of_ones_own_may_fail(make_engine: Make, mode: Mode) -> None:
-    class Broken:
-        name = "broken"
-
-        def decide(self, *_: Any) -> Any:
-            raise RuntimeError("boom")
-
-        plan = check = decide
-
-    reply = mode.ask(make_engine(trigger=Broken(), planner=Broken()), "and its price?")
-    assert reply.query == PRICE
-    assert {w.split(" failed")[0] for w in reply.response.trace.warnings} == {"trigger", "planning"}
-    rewrite = mode.ask(make_engine(guards=[Broken()]), "and its price?").response.trace.rewrite
-    assert (rewrite.rewriter, rewrite.trust) == ("llm", Trust.DOUBTED)
-    assert any("RuntimeError" in reason for reason in rewrite.reasons)
-
-
-def test_cache_of_ones_own_may_fail(make_engine: Make, mode: Mode) -> None:
-    class Broken:
-        def get(self, key: str) -> str | None:
-            raise ConnectionError("redis is away")
-
-        def set(self, key: str, value: str) -> None:
-            raise ConnectionError("redis is away")
-
-    assert mode.ask(make_engine(cache=Broken()), "and its price?").query == PRICE
-
-
 def test_circuit_breaker_leaves_a_failing_model_alone_and_tries_again(
     make_engine: Make, llm: ScriptedLLM, mode: Mode
 ) -> None:
@@ -216,46 +178,12 @@ def test_circuit_breaker_leaves_a_failing_model_alone_and_tries_again(
     assert llm.count("rewrite") == 6
 
 
-class BlockingRewriter:
-    """A rewriter of one's own whose plain method blocks."""
-
-    name = "own"
-
-    def __init__(self) -> None:
-        self.released = threading.Event()
-
-    def rewrite(self, request: RewriteRequest) -> str:
-        self.released.wait(10)
-        return PRICE
-
-
-def test_rewriter_object_of_ones_own_that_blocks_is_left_at_its_deadline(make_engine: Make, mode: Mode) -> None:
-    own = BlockingRewriter()
-    engine = make_engine(rewriters={"own": own}, rewrite={"chain": ["own", "rules"], "timeout_s": 0.2})
-    try:
-        reply = mode.ask(engine, "and its price?")
-    finally:
-        own.released.set()
-    assert reply.response.trace.rewrite.attempts[0].error == "timeout"
-    assert reply.response.trace.rewrite.rewriter == "rules"
-
-
 def test_message_that_is_only_a_reference_goes_on_where_the_model_leaves_it_unchanged(
     make_engine: Make, llm: ScriptedLLM, mode: Mode
 ) -> None:
     llm.rewrite = "And that?"
     result = mode.ask(make_engine(), "and that?").response.trace.rewrite
     assert [a.rewriter for a in result.attempts] == ["llm", "rules"]
-
-
-def test_model_that_returns_a_complete_question_unchanged_is_believed(
-    make_engine: Make, llm: ScriptedLLM, mode: Mode
-) -> None:
-    llm.rewrite = "What is the refund policy?"
-    engine = make_engine(trigger={"mode": "always"})
-    result = mode.ask(engine, "what is the refund policy?").response.trace.rewrite
-    assert [(a.rewriter, a.accepted) for a in result.attempts] == [("llm", True)]
-    assert result.query == "What is the refund policy?"
 
 
 def test_rewrite_that_leaves_a_reference_is_kept_where_nothing_resolves_it(
@@ -265,12 +193,3 @@ def test_rewrite_that_leaves_a_reference_is_kept_where_nothing_resolves_it(
     result = mode.ask(make_engine(rewrite={"chain": ["llm", "original"]}), "and its price?").response.trace.rewrite
     assert (result.query, result.rewriter) == ("What is its price?", "llm")
     assert [a.accepted for a in result.attempts] == [True]
-
-
-def test_rewrite_that_changes_nothing_is_believed_where_the_gate_was_told_to_fire(
-    make_engine: Make, llm: ScriptedLLM, mode: Mode
-) -> None:
-    llm.rewrite = "Where is the office of Acme in Lyon?"
-    engine = make_engine(trigger={"mode": "always"})
-    result = mode.ask(engine, "Where is the office of Acme in Lyon?").response.trace.rewrite
-    assert [(a.rewriter, a.accepted) for a in result.attempts] == [("llm", True)]

@@ -81,13 +81,6 @@ def test_history_of_nothing_but_odd_messages_is_no_history(
     assert "None" not in llm.calls[0][1]
 
 
-@pytest.mark.parametrize("kind", ["no content", "tool call", "image", "system"])
-def test_odd_messages_in_the_memory_do_no_harm(make_engine: Make, llm: ScriptedLLM, mode: Mode, kind: str) -> None:
-    engine = make_engine(chat_history=[*ODD[kind], *FIRST_ROUND])
-    assert mode.ask(engine, "and its price?").query == PRICE
-    assert not any("None" in prompt for _, prompt in llm.calls)
-
-
 def test_message_of_a_megabyte_is_answered(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
     message = "and what about this log line of it? " * 29_128
     engine = make_engine(answer={"mode": "rewritten"})

@@ -6,9 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from llama_index.core import VectorStoreIndex
-from llama_index.core.embeddings import MockEmbedding
-from llama_index.core.llms import MockLLM
 
 from llama_index_condense_plus import (
     CondensePlusChatEngine,
@@ -16,7 +13,7 @@ from llama_index_condense_plus import (
     ConfigurationError,
     InvalidMessageError,
 )
-from tests.fakes import WordRetriever, query_engine
+from tests.fakes import query_engine
 from tests.modes import Mode
 
 Make = Callable[..., Any]
@@ -37,20 +34,9 @@ def test_stream_read_the_wrong_way_is_an_error_that_names_the_right_one(make_eng
     assert stream_mode.read(response) == "the answer"  # it can still be read the right way
 
 
-def test_retriever_given_as_query_engine_points_to_the_right_argument() -> None:
-    with pytest.raises(ConfigurationError, match="from_index"):
-        CondensePlusChatEngine.from_defaults(WordRetriever(["a"]))  # type: ignore[arg-type]
-
-
 def test_misspelt_argument_names_the_one_that_is_meant() -> None:
     with pytest.raises(ConfigurationError, match=r"setings\. Did you mean settings"):
         CondensePlusChatEngine.from_defaults(query_engine(), setings=None)
-
-
-def test_misspelt_argument_is_not_swallowed_by_the_index() -> None:
-    index = VectorStoreIndex.from_documents([], embed_model=MockEmbedding(3))
-    with pytest.raises(ConfigurationError, match=r"system_promt\. Did you mean system_prompt"):
-        CondensePlusChatEngine.from_index(index, llm=MockLLM(), system_promt="Be brief.")
 
 
 @pytest.mark.parametrize(

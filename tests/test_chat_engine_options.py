@@ -7,19 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from llama_index.core import Document, MockEmbedding, VectorStoreIndex
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from llama_index_condense_plus import (
     CondensePlusSettings,
-    ConfigurationError,
     InvalidMessageError,
-    RewriteStatus,
     TriggerReason,
 )
 from tests.conftest import FIRST_ROUND, PRICE
-from tests.fakes import PlainQueryEngine, ScriptedLLM, WordRetriever, query_engine
+from tests.fakes import ScriptedLLM, WordRetriever
 from tests.modes import Mode, said
 
 Make = Callable[..., Any]
@@ -75,53 +70,6 @@ def test_options_retriever_reaches_every_query_the_prefetch_included(make_engine
     assert own.queries == []
     assert sorted(other.queries) == [PRICE, f"{PRICE} and its price?", "and its price?"]
     assert reply.text == "the answer"
-
-
-class NotingIndex:
-    """A vector index over two tenants' documents that notes the filters of each query."""
-
-    def __init__(self) -> None:
-        documents = [
-            Document(text=f"the GTE-3000 of {tenant} costs {number} euros", metadata={"tenant": tenant})
-            for number, tenant in enumerate(("north", "south", "north", "south"))
-        ]
-        self.index = VectorStoreIndex.from_documents(documents, embed_model=MockEmbedding(8))
-
-    def engine(self, make: Make, llm: ScriptedLLM, **options: Any) -> Any:
-        return make(query_engine=self.index.as_query_engine(llm=llm, similarity_top_k=4), **options)
-
-
-def tenants(reply: Any) -> set[str]:
-    return {node.node.metadata["tenant"] for node in reply.response.source_nodes}
-
-
-def only(tenant: str) -> MetadataFilters:
-    return MetadataFilters(filters=[MetadataFilter(key="tenant", value=tenant)])
-
-
-def test_filters_reach_every_query_the_prefetch_included(make_engine: Make, llm: ScriptedLLM, mode: Mode) -> None:
-    index = NotingIndex()
-    engine = index.engine(make_engine, llm)
-    assert tenants(mode.ask(engine, "and its price?")) == {"north", "south"}
-    with engine.options(filters=only("north")):
-        reply = mode.ask(engine, "and its price?")
-    assert tenants(reply) == {"north"}
-    found = [node.node.metadata["tenant"] for ranked in reply.response.trace.retrievals for node in ranked.nodes]
-    assert found
-    assert set(found) == {"north"}
-    of_conversation = index.engine(make_engine, llm, filters=only("south"))
-    assert tenants(mode.ask(of_conversation, "and its price?")) == {"south"}
-    with of_conversation.options(filters=only("north")):
-        assert tenants(mode.ask(of_conversation, "and its price?")) == set()  # both hold
-    assert tenants(mode.ask(of_conversation, "and its price?")) == {"south"}
-    assert tenants(mode.ask(engine, "and its price?")) == {"north", "south"}  # nothing shared was changed
-
-
-def test_filters_of_a_retriever_that_takes_none_are_an_error(make_engine: Make, mode: Mode) -> None:
-    engine = make_engine()
-    with engine.options(filters=only("north")), pytest.raises(ConfigurationError, match="WordRetriever"):
-        mode.ask(engine, "and its price?")
-    assert len(said(engine)) == 2
 
 
 def test_options_belong_to_the_context_and_the_engine(make_engine: Make, llm: ScriptedLLM) -> None:
@@ -236,14 +184,6 @@ def test_explain_tells_the_circuit_breaker_nothing(make_engine: Make, llm: Scrip
     assert not any("circuit" in a.error for a in engine.explain("and its price?").rewrite.attempts)
 
 
-def test_explain_of_a_query_engine_without_a_retriever_finds_no_nodes(make_engine: Make) -> None:
-    plain = PlainQueryEngine()
-    trace = make_engine(query_engine=plain).explain("and its price?")
-    assert trace.search_query == PRICE
-    assert trace.nodes == ()
-    assert plain.queries == []
-
-
 def test_explain_runs_while_a_turn_is_under_way(make_engine: Make) -> None:
     llm = ScriptedLLM(rewrite=PRICE, answer="one two three", token_delay_s=0.01)
     engine = make_engine(llm=llm)
@@ -264,17 +204,3 @@ def test_as_tool_answers_for_agents_sync_and_async(make_engine: Make) -> None:
     assert tool.call(question="and its price?").content == "the answer"
     assert asyncio.run(tool.acall(question="and its warranty?")).content == "the answer"
     assert len(said(engine)) == 6
-
-
-def test_status_of_a_turn_with_the_users_own_query_is_told(make_engine: Make, mode: Mode) -> None:
-    engine = make_engine(query_engine=query_engine())
-    with engine.options(rewrite="GTE-3000 cost"):
-        trace = mode.ask(engine, "and its price?").response.trace
-    assert trace.rewrite.status is RewriteStatus.REWRITTEN
-    assert trace.rewrite.original == "and its price?"
-
-
-def test_history_list_given_is_never_changed(make_engine: Make, mode: Mode) -> None:
-    history = [ChatMessage(role=MessageRole.USER, content="Tell me about the GTE-3000")]
-    mode.ask(make_engine(), "and its price?", history)
-    assert [m.content for m in history] == ["Tell me about the GTE-3000"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from llama_index.core import Document, MockEmbedding, Settings, StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
@@ -23,7 +22,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, _compat
 from tests.conftest import FIRST_ROUND, PRICE
 from tests.fakes import ScriptedLLM, WordRetriever, query_engine
-from tests.modes import Mode, said
+from tests.modes import Mode
 
 Make = Callable[..., Any]
 
@@ -43,12 +42,6 @@ class CountedLLM(ScriptedLLM):
     def _counted(response: ChatResponse) -> ChatResponse:
         response.raw = {"usage": {"prompt_tokens": 321, "completion_tokens": 12}}
         return response
-
-
-def test_token_counts_of_the_rewrite_are_in_the_trace(make_engine: Make, mode: Mode) -> None:
-    reply = mode.ask(make_engine(llm=CountedLLM(rewrite=PRICE)), "and its price?")
-    attempt = reply.response.trace.rewrite.attempts[0]
-    assert (attempt.prompt_tokens, attempt.completion_tokens) == (321, 12)
 
 
 def test_token_counting_handler_counts_the_rewrite(make_engine: Make, mode: Mode) -> None:
@@ -117,18 +110,6 @@ def test_postprocessor_without_an_asynchronous_side_works_in_every_mode(make_eng
     assert len(mode.ask(make_engine(node_postprocessors=[Last()]), "and its price?").node_ids) == 1
 
 
-def test_postprocessor_that_drops_everything_gives_the_stock_reply(make_engine: Make, mode: Mode) -> None:
-    class Nothing(BaseNodePostprocessor):
-        def _postprocess_nodes(
-            self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-        ) -> list[NodeWithScore]:
-            return []
-
-    reply = mode.ask(make_engine(node_postprocessors=[Nothing()]), "and its price?")
-    assert reply.text == "Empty Response"
-    assert "empty_retrieval" in reply.response.trace.warnings
-
-
 @pytest.mark.parametrize("response_mode", [m for m in ResponseMode if m is not ResponseMode.CONTEXT_ONLY])
 def test_every_response_mode_answers_in_every_mode(
     make_engine: Make, llm: ScriptedLLM, mode: Mode, response_mode: ResponseMode
@@ -179,19 +160,6 @@ def test_new_core_version_gives_one_clear_warning_and_one_query(
     assert set(retriever.queries) == {PRICE}
 
 
-def test_a_system_message_in_the_history_never_reaches_the_rewriting_model(
-    make_engine: Make, llm: ScriptedLLM, mode: Mode
-) -> None:
-    history = [
-        ChatMessage(role=MessageRole.SYSTEM, content="So far the user has asked about the GTE-3000."),
-        *FIRST_ROUND,
-    ]
-    reply = mode.ask(make_engine(first=False), "and its price?", history)
-    assert reply.query == PRICE
-    window = reply.response.trace.window
-    assert (window.summary, "So far the user has asked" in window.text) == ("", False)
-
-
 def test_memory_is_read_once_and_written_once(make_engine: Make, mode: Mode) -> None:
     class Counting(ChatMemoryBuffer):
         calls: ClassVar[list[str]] = []
@@ -223,39 +191,9 @@ def test_rewrite_log_and_feedback_belong_to_the_engine(make_engine: Make, mode: 
         make_engine().feedback("x", good=True)
 
 
-def test_cancelled_stream_reader_never_swallows_the_next_turn(make_engine: Make) -> None:
-    llm = ScriptedLLM(rewrite=PRICE, answer="one two three", token_delay_s=0.01)
-    engine = make_engine(llm=llm)
-
-    async def run() -> None:
-        for _ in range(3):
-            response = await engine.astream_chat("and its price?")
-            with pytest.raises(asyncio.TimeoutError):
-                await asyncio.wait_for(_read(response), 0.005)
-
-    async def _read(response: Any) -> None:
-        async for _ in response.async_response_gen():
-            await asyncio.sleep(1)
-
-    async def all_of_it() -> None:
-        await asyncio.wait_for(run(), 20)
-        await engine.achat("and its warranty?")
-
-    asyncio.run(all_of_it())
-    assert [role for role, _ in said(engine)] == ["user", "assistant"] * 5
-
-
 def test_retriever_with_a_callback_manager_of_its_own_does_not_grow_with_the_turns(mode: Mode) -> None:
     retriever = WordRetriever(["the GTE-3000 costs 99 euros"])
     engine = CondensePlusChatEngine.from_defaults(query_engine(llm=ScriptedLLM(rewrite=PRICE), retriever=retriever))
     for number in range(5):
         mode.ask(engine, f"and its price, number {number}?", list(FIRST_ROUND))
     assert sum(map(len, retriever.callback_manager.trace_map.values())) <= 1
-
-
-def test_events_that_somebody_listens_to_are_left_alone() -> None:
-    retriever = WordRetriever(["the GTE-3000 costs 99 euros"])
-    retriever.callback_manager = CallbackManager([TokenCountingHandler()])
-    engine = CondensePlusChatEngine.from_defaults(query_engine(llm=ScriptedLLM(rewrite=PRICE), retriever=retriever))
-    engine.chat("and its price?", list(FIRST_ROUND))
-    assert retriever.callback_manager.trace_map

@@ -66,13 +66,6 @@ def test_stream_that_dies_raises_in_the_reader_and_leaves_the_history(make_engin
     assert stream_mode.ask(engine, "and its price?").text == "one two three"
 
 
-def test_stream_that_dies_at_once_raises_in_the_reader(make_engine: Make, stream_mode: Mode) -> None:
-    engine = make_engine(llm=ScriptedLLM(rewrite=PRICE, fail_after_tokens=0))
-    with pytest.raises(ConnectionError):
-        stream_mode.read(stream_mode.begin(engine, "and its price?"))
-    assert len(said(engine)) == 2
-
-
 def test_reset_during_a_stream_leaves_it_empty(make_engine: Make, stream_mode: Mode) -> None:
     llm = ScriptedLLM(rewrite=PRICE, answer="one two three four", token_delay_s=0.02)
     engine = make_engine(llm=llm)

@@ -15,7 +15,7 @@ from llama_index.llms.openai_like import OpenAILike
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, RewriteStatus, workers
 from tests.conftest import FIRST_ROUND
 from tests.fakes import query_engine
-from tests.faults.server import ANSWER, FAULTS, HANGING, REWRITE, empty_choices, huge, misbehaving
+from tests.faults.server import ANSWER, FAULTS, HANGING, empty_choices, huge, misbehaving
 from tests.modes import LIMIT_S, Mode, said
 
 FOLLOW_UP = "and its price?"
@@ -57,13 +57,6 @@ def test_rewrite_call_with_empty_choices_goes_on(mode: Mode) -> None:
     with misbehaving(rewrite=empty_choices) as (url, _):
         reply = mode.ask(engine_at(url), FOLLOW_UP)
     assert reply.response.trace.rewrite.rewriter == "rules"
-
-
-def test_rewrite_of_ten_megabytes_is_not_searched(mode: Mode) -> None:
-    with misbehaving(rewrite=huge) as (url, _):
-        reply = mode.ask(engine_at(url, rewrite={"timeout_s": 0.0}), FOLLOW_UP)
-    assert len(reply.query) <= 512
-    assert reply.text.strip() == ANSWER
 
 
 def test_answer_of_ten_megabytes_is_given_and_stored_whole_and_the_next_turn_runs(mode: Mode) -> None:
@@ -124,17 +117,6 @@ def test_answer_call_that_hangs_ends_at_its_deadline_and_lets_the_next_turn_run(
             mode.ask(engine, FOLLOW_UP)
         assert time.monotonic() - begun < LIMIT_S
     mode.wait_until(lambda: workers.live_workers() == 0)
-
-
-def test_both_calls_failing_leaves_the_history_and_the_engine_usable(mode: Mode) -> None:
-    with misbehaving(rewrite=FAULTS["500"], answer=FAULTS["cut"]) as (url, _):
-        engine = engine_at(url)
-        with pytest.raises(Exception):  # noqa: B017, PT011 - each client library has its own errors
-            mode.ask(engine, FOLLOW_UP)
-    assert said(engine) == BEFORE
-    with misbehaving() as (url, _):
-        healthy = engine_at(url)
-        assert mode.ask(healthy, FOLLOW_UP).query == REWRITE
 
 
 def test_server_that_refuses_tls_or_is_not_there_goes_on_and_then_fails_cleanly(mode: Mode) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +11,10 @@ import pytest
 
 from llama_index_condense_plus import (
     CondensePlusChatEngine,
-    CondensePlusError,
     CondensePlusSettings,
     ConfigurationError,
 )
-from llama_index_condense_plus.evaluation.cases import load_dataset
-from llama_index_condense_plus.evaluation.logged import read_turns
-from llama_index_condense_plus.evaluation.reading import MAX_LINE_BYTES, DataFileError, read_json_lines
+from llama_index_condense_plus.evaluation.reading import MAX_LINE_BYTES
 from llama_index_condense_plus.observability.redaction import redact
 from tests.fakes import ScriptedLLM, query_engine
 from tests.modes import Mode
@@ -115,42 +111,6 @@ BAD_LINES = {
     "digits": b'{"a": ' + b"9" * 5_000 + b"}",
     "huge": b'{"a": "' + b"x" * MAX_LINE_BYTES + b'"}',
 }
-
-
-@pytest.mark.parametrize("kind", BAD_LINES)
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
-def test_bad_line_is_named_and_passed_over(kind: str, suffix: str, tmp_path: Path) -> None:
-    file = tmp_path / f"rows{suffix}"
-    content = b'\xef\xbb\xbf{"id": 1}\n' + BAD_LINES[kind] + b'\n{"id": 2}\n'
-    file.write_bytes(gzip.compress(content, 1) if suffix.endswith("gz") else content)
-    with pytest.raises(DataFileError, match="line 2"):
-        list(read_json_lines(file))
-    wrong: list[DataFileError] = []
-    assert [row["id"] for _, row in read_json_lines(file, wrong.append)] == [1, 2]
-    assert [error.line for error in wrong] == [2]
-
-
-@pytest.mark.parametrize("cut", [5, 20, 40])
-def test_damaged_archive_is_one_clear_error(cut: int, tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl.gz"
-    whole = bytearray(gzip.compress(b"".join(b'{"id": %d}\n' % number for number in range(500))))
-    file.write_bytes(whole[:cut])
-    with pytest.raises(DataFileError):
-        list(read_json_lines(file))
-    whole[15:25] = b"\xff" * 10
-    file.write_bytes(whole)
-    with pytest.raises(DataFileError):
-        list(read_json_lines(file))
-
-
-@pytest.mark.parametrize("values", [{}, {"id": 1}, {"id": "a", "history": "no"}, {"id": "a", "history": [1]}])
-def test_cases_and_logs_of_the_wrong_shape_are_refused(values: dict[str, Any], tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    file.write_text(json.dumps(values), encoding="utf-8")
-    with pytest.raises(CondensePlusError):
-        load_dataset(file)
-    with pytest.raises(CondensePlusError):
-        read_turns([file])
 
 
 FORGED = (

@@ -1,9 +1,6 @@
 """What was searched, kept by turn beside the messages; topics; deletion; copies of an engine."""
 
-import copy
 import json
-import pickle
-import tracemalloc
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
@@ -21,7 +18,6 @@ from llama_index.core.storage.kvstore import SimpleKVStore
 from llama_index_condense_plus import (
     CondensePlusChatEngine,
     CondensePlusSettings,
-    ConfigurationError,
     RewriteStatus,
 )
 from llama_index_condense_plus.flow import drive
@@ -143,24 +139,3 @@ def test_engines_for_one_key_share_lock_and_records():
     assert one._conversation.lock is not other._conversation.lock
     one.chat("What does the GTE-3000 cost?")
     assert len(two.history_with_queries()) == 1
-
-
-def test_engine_for_a_conversation_is_small():
-    engine = make_engine(ChatMemoryBuffer.from_defaults(chat_store_key="a"))
-    kept = [engine.for_conversation("warm")]
-    tracemalloc.start()
-    kept += [engine.for_conversation(f"c{i}") for i in range(200)]
-    size = tracemalloc.get_traced_memory()[0] / 200
-    tracemalloc.stop()
-    assert size < 20_000
-
-
-def test_copies_of_an_engine_work_or_say_why_not():
-    engine = make_engine(ChatMemoryBuffer.from_defaults(chat_store_key="a"))
-    twin = copy.copy(engine)
-    twin.chat("What does the GTE-3000 cost?")
-    assert len(engine.chat_history) == 2
-    for refused in (copy.deepcopy, pickle.dumps):
-        with pytest.raises(ConfigurationError, match=r"for_conversation|from_defaults"):
-            refused(engine)
-    assert pickle.loads(pickle.dumps(engine.settings)) == engine.settings  # noqa: S301 - made here

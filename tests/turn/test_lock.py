@@ -8,28 +8,7 @@ import pytest
 
 from llama_index_condense_plus import ConversationBusyError
 from llama_index_condense_plus.turn.lock import ConversationLock
-from tests.modes import LIMIT_S, Mode, in_thread
-
-
-def test_lock_serves_threads_in_the_order_they_came() -> None:
-    lock, order = ConversationLock(), []
-    lock.acquire()
-
-    def enter(number: int) -> None:
-        lock.acquire()
-        order.append(number)
-        lock.release()
-
-    results = []
-    for number in range(6):
-        results.append(in_thread(lambda n=number: enter(n)))
-        Mode("chat").wait_until(lambda n=number: len(lock._waiting) == n + 1)
-    assert order == []
-    lock.release()
-    for result in results:
-        result()
-    assert order == list(range(6))
-    assert not lock.held
+from tests.modes import LIMIT_S, in_thread
 
 
 def test_lock_serves_tasks_of_several_loops_and_threads() -> None:

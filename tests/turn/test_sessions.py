@@ -58,13 +58,6 @@ async def test_shared_store_keeps_what_the_memory_held_and_shows_the_original_wh
     assert [m.content for m in await both[0].aget_all()] == ["before", "after"]
 
 
-async def test_original_of_an_untouched_store_in_memory_sees_what_is_added():
-    store = SQLAlchemyChatStore(table_name="chats")
-    engine = make_engine(Memory(session_id="a", sql_store=store, token_limit=1000))
-    await engine.achat("What does the GTE-3000 cost?")
-    assert len(await store.get_messages("a")) == 2
-
-
 async def test_shared_store_makes_its_table_again_after_a_failed_first_time(tmp_path):
     folder = tmp_path / "later"
     memory = Memory.from_defaults(session_id="a", async_database_uri=f"sqlite+aiosqlite:///{folder}/chat.db")
