@@ -16,7 +16,6 @@ MAX_PASSES = 6
 """What is taken out may lay open the next: "hi, could you tell me …"."""
 FEW_WORDS = 2
 """A question with fewer words of content says little without the text it is about."""
-_UNSAFE = dict.fromkeys((*range(8203, 8208), *range(8234, 8239), *range(8288, 8304), 65279, 173, 6158, 1564))
 _SPACE = re.compile(r"\s+")
 _PROTECTED = re.compile(
     r"《[^《》\n]*》|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|\"[^\"\n]*\"|`[^`\n]*`|【[^【】\n]*】|"
@@ -30,10 +29,11 @@ _LEADING = " \t,，、;；:：。!！~～…—"
 
 def safe_line(text: str) -> str:
     """Return the text on one line, without control, zero-width, direction and unassigned characters."""
-    flat = _SPACE.sub(" ", text.translate(_UNSAFE))
-    if flat.isascii() and flat.isprintable():
-        return flat.strip()
-    return _SPACE.sub(" ", "".join(c if c.isprintable() or c == " " else _stand_in(c) for c in flat)).strip()
+    line = _SPACE.sub(" ", text)
+    if not line.isprintable():
+        seen = (c if c.isprintable() else " " if unicodedata.category(c)[0] == "Z" else "" for c in line)
+        line = _SPACE.sub(" ", "".join(seen))
+    return line.strip()
 
 
 def fit_query(text: str, max_chars: int) -> str:
@@ -52,10 +52,10 @@ def fit_query(text: str, max_chars: int) -> str:
     asked = safe_line(language.asking_clause(text).text)
     if len(asked) > max_chars:
         end = line[-max_chars:]
-        return end[end.find(" ") + 1 :] if language.is_question(end) else _cut_between_words(line, max_chars)
+        return end[end.find(" ") + 1 :] if language.is_question(end) else cut_between_words(line, max_chars)
     if len(set(language.content_words(asked))) >= FEW_WORDS:
         return asked
-    return f"{asked} {_cut_between_words(line.replace(asked, ' ').strip(), max_chars - len(asked) - 1)}".strip()
+    return f"{asked} {cut_between_words(line.replace(asked, ' ').strip(), max_chars - len(asked) - 1)}".strip()
 
 
 class Cleaner:
@@ -87,24 +87,10 @@ class Cleaner:
         words = pack(language, self._settings) if language else pack_of(line, self._settings)
         cleaned, gone = line, list[str]()
         for _ in range(MAX_PASSES):
-            kept = [match.span() for match in _PROTECTED.finditer(cleaned)]
-            spans = [
-                span
-                for span in words.connectives(cleaned)
-                if span.text.strip(_MARKS) and not any(span.start < end and start < span.end for start, end in kept)
-            ]
-            if not spans:
+            shorter, taken = _without_connectives(cleaned, words)
+            if not taken or not shorter.strip(_MARKS):
                 break
-            pieces, at = list[str](), 0
-            for span in spans:
-                pieces.append(_without_article(cleaned[at : span.start], cleaned[span.end :], words))
-                at = span.end
-            pieces.append(cleaned[at:])
-            shorter = _tidy("".join(pieces))
-            if not shorter.strip(_MARKS):
-                break
-            gone += [span.text.strip(_MARKS) for span in spans]
-            cleaned = shorter
+            cleaned, gone = shorter, gone + taken
         return _tidy(cleaned) or line, tuple(Edit("cleanup", piece, "") for piece in gone)
 
 
@@ -122,18 +108,21 @@ def clean_query(text: str, language: str | None = None) -> str:
     return Cleaner(CondensePlusSettings.model_construct()).clean(text, language)[0]
 
 
-def _without_article(before: str, after: str, words: WordPack) -> str:
-    """Return what stands before words taken out, without an article that a name does not have."""
-    found = words.pattern("article").search(before) if after[:1].isupper() else None
-    return before[: found.start()] if found else before
+def _without_connectives(line: str, words: WordPack) -> tuple[str, list[str]]:
+    kept = [match.span() for match in _PROTECTED.finditer(line)]
+    pieces, taken, at = list[str](), list[str](), 0
+    for span in words.connectives(line):
+        if span.text.strip(_MARKS) and not any(span.start < end and start < span.end for start, end in kept):
+            before = line[at : span.start]
+            article = words.pattern("article").search(before) if line[span.end : span.end + 1].isupper() else None
+            pieces.append(before[: article.start()] if article else before)  # a name has none
+            taken.append(span.text.strip(_MARKS))
+            at = span.end
+    return _tidy("".join([*pieces, line[at:]])), taken
 
 
-def _stand_in(char: str) -> str:
-    kind = unicodedata.category(char)
-    return " " if kind.startswith("Z") else "" if kind in {"Cc", "Cf", "Cs", "Cn", "Co"} else char
-
-
-def _cut_between_words(line: str, max_chars: int) -> str:
+def cut_between_words(line: str, max_chars: int) -> str:
+    """Return at most ``max_chars`` of a line, cut between words where there are any."""
     head = line[: max(0, max_chars)]
     space = head.rfind(" ")
     return (head[:space] if space > max_chars // 2 and line[max_chars : max_chars + 1].isalnum() else head).rstrip()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llama_index_condense_plus import Edit
-from llama_index_condense_plus.aliases import AliasTable, fold_in_place
+from llama_index_condense_plus.aliases import AliasTable
 
 TABLE = AliasTable(
     {"小蓝": "GTE-3000", "小蓝 Pro": "GTE-3000 Pro", "gw": "Orion Gateway", "GTE": "GTE-3000", "ＨＲ": "人力资源部"}
@@ -78,9 +78,3 @@ def test_apply_reads_texts_too_long_to_be_segmented() -> None:
 )
 def test_apply_expands_each_alias_where_it_is_a_word(aliases: dict[str, str], query: str, expected: str) -> None:
     assert AliasTable(aliases).apply(query)[0] == expected
-
-
-@pytest.mark.parametrize(("text", "folded"), [("İA　Ｂ國", "İa b国"), ("ABC", "abc"), ("", "")])
-def test_fold_in_place_keeps_every_character_at_its_place(text: str, folded: str) -> None:
-    assert fold_in_place(text) == folded
-    assert len(folded) == len(text)

@@ -27,7 +27,9 @@ _OTHER = r"\u0370-\u052f\u0590-\u06ff\u3041-\u3096\u30a1-\u30fe\uac00-\ud7a3"
 PIECES = re.compile(rf"([{HAN}]+)|[{_LATIN}]+(?:[-'’.+/#][{_LATIN}]+)*|[{_OTHER}]+|[^\W_]|\S")
 """A stretch of Chinese characters (group 1), a word, or a mark. ``GTE-3000`` and ``api.v2`` stay whole."""
 _HAN = re.compile(f"[{HAN}]")
-_UNSPACED = re.compile(rf"[{HAN}\u3041-\u3096\u30a1-\u30fa]")
+UNSPACED = rf"{HAN}\u3041-\u3096\u30a1-\u30fa"
+"""Characters of scripts that write words without spaces between them."""
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _ENDINGS = ("'s", "’s", "'", "’")
 _SHORTEST = 4
 """Letters of the shortest English word that has a plural ending."""

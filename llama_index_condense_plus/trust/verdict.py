@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from llama_index.core.base.llms.types import ChatMessage
 
 from llama_index_condense_plus.aliases import AliasTable
-from llama_index_condense_plus.cleanup import Cleaner, fit_query, safe_line
+from llama_index_condense_plus.cleanup import Cleaner, cut_between_words, fit_query, safe_line
 from llama_index_condense_plus.languages.text import clip, fold
 from llama_index_condense_plus.protocols import Guard
 from llama_index_condense_plus.rewriting.history import build_window
@@ -93,7 +93,16 @@ class Reviewer:
         edits = parsed.edits + cleaned_edits + alias_edits
         reasons = tuple(f"{v.guard}: {v.detail}" for v in verdicts if not v.passed and v.action != "flag")
         accepted = trust is not Trust.REFUSED
-        return RewriteAttempt(rewriter, raw, self._cut(query), accepted, verdicts, edits, trust=trust, reasons=reasons)
+        return RewriteAttempt(
+            rewriter,
+            raw,
+            cut_between_words(query, self._max_chars),
+            accepted,
+            verdicts,
+            edits,
+            trust=trust,
+            reasons=reasons,
+        )
 
     def finish(
         self, text: str, message: str, *, rewriter: str = "rules", language: str | None = None
@@ -109,13 +118,22 @@ class Reviewer:
             return RewriteAttempt(rewriter, text, error="nothing left to search")
         why = ("made without a model",)
         return RewriteAttempt(
-            rewriter, text, self._cut(query), True, (), edits + alias_edits, trust=Trust.DOUBTED, reasons=why
+            rewriter,
+            text,
+            cut_between_words(query, self._max_chars),
+            True,
+            (),
+            edits + alias_edits,
+            trust=Trust.DOUBTED,
+            reasons=why,
         )
 
     def original(self, message: str) -> RewriteAttempt:
         """Return the user's own words as a query: on one line, of a paste what asks, only aliases expanded."""
         query, edits = self._aliases.apply(fit_query(message, self._max_chars))
-        return RewriteAttempt("original", message, self._cut(query) or None, bool(query), (), edits)
+        return RewriteAttempt(
+            "original", message, cut_between_words(query, self._max_chars) or None, bool(query), (), edits
+        )
 
     def same(self, query: str, message: str) -> bool:
         """Return True if a query is the user's own words but for spaces, case, marks and what is cleaned away."""
@@ -188,14 +206,6 @@ class Reviewer:
         # Beside orders to the model, what looks odd may be obedience: it must not even be searched.
         strict = self._options.profile == "strict" or bool(c.said.orders)
         return Trust.REFUSED if strict else Trust.DOUBTED
-
-    def _cut(self, query: str) -> str:
-        """Return at most the longest query's length, cut between words where there are any."""
-        if len(query) <= self._max_chars:
-            return query
-        head = query[: self._max_chars]
-        space = head.rfind(" ")
-        return (head[:space] if space > self._max_chars // 2 else head).rstrip()
 
 
 def _checked(guard: Guard, c: Comparison) -> list[GuardVerdict]:

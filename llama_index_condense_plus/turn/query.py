@@ -12,6 +12,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import QueryBundle
 
+from llama_index_condense_plus.cleanup import safe_line
 from llama_index_condense_plus.errors import InvalidMessageError
 from llama_index_condense_plus.flow import Step, delegate
 from llama_index_condense_plus.languages import detect_language
@@ -135,7 +136,7 @@ class ResolvedQuery:
     def _rewrite(self, message: str, history: Sequence[ChatMessage]) -> Flow[RewriteResult]:
         pipeline, decision = self.pipeline, self.decision
         if isinstance(self.wanted, str) and pipeline.settings.enabled:
-            return RewriteResult(message, one_line(self.wanted), RewriteStatus.REWRITTEN, "user")
+            return RewriteResult(message, safe_line(self.wanted), RewriteStatus.REWRITTEN, "user")
         original = pipeline.reviewer.original(message)
         query = original.query or message
         if not decision.rewrite:
@@ -198,11 +199,6 @@ def checked_message(message: Any) -> str:
     if all(unicodedata.category(char)[0] in "ZC" for char in message):
         raise InvalidMessageError("message is blank. Check for empty input before calling the chat engine.")
     return message
-
-
-def one_line(text: str) -> str:
-    """Return the text on one line, without control characters."""
-    return " ".join("".join(" " if unicodedata.category(c)[0] == "C" else c for c in text).split())
 
 
 def checked_history(history: Sequence[Any]) -> list[ChatMessage]:
