@@ -15,19 +15,15 @@ from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import Any
 
-from llama_index.core import Settings
-from llama_index.core.base.llms.types import ChatMessage, CompletionResponse, LLMMetadata
+from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.llms.custom import CustomLLM
-from llama_index.core.llms.mock import MockLLM
-from llama_index.core.memory import ChatMemoryBuffer
-from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import BaseRetriever
 
 from benchmarks._bm25 import bm25
-from benchmarks._data import figure, history_of, load, ndcg_at, recall_at, recorded_kdconv, table
+from benchmarks._data import figure, load, ndcg_at, recall_at, recorded_kdconv, table
+from benchmarks._engines import ask
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 
 Row = dict[str, Any]
@@ -71,15 +67,7 @@ def run(
     for row in rows:
         llm = Recorded(text=rewrite(row))
         corpus = "kdconv_zh_corpus" if row["lang"] == "zh" else "mtrag_corpus"
-        silent = get_response_synthesizer(llm=llm, response_mode="no_text")  # type: ignore[arg-type]
-        engine = kind.from_defaults(
-            query_engine=RetrieverQueryEngine(retrievers(corpus, row["domain"]), silent),
-            llm=llm,
-            memory=ChatMemoryBuffer.from_defaults(token_limit=100_000, llm=llm),
-            **options,
-        )
-        history = [ChatMessage(role=role, content=text) for role, text in history_of(row) if text]
-        response = engine.chat(row["question"], chat_history=history)
+        response = ask(kind, row, retrievers(corpus, row["domain"]), llm, **options)
         found.append([node.node_id for node in response.source_nodes])
         calls += llm.calls
     return found, calls
@@ -142,7 +130,6 @@ def main() -> None:
     parser.add_argument("--vectors", action="store_true")
     parser.add_argument("--sample", type=int, default=0, help="questions of each set")
     given = parser.parse_args()
-    Settings.llm = MockLLM()  # a synthesizer without text asks for one, and never calls it
     retrievers: Retrievers = bm25
     if given.vectors:
         from benchmarks._vectors import vectors

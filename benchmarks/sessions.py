@@ -21,7 +21,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from _data import table
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import MockLLM
@@ -30,6 +29,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.storage.chat_store import SimpleChatStore
 
+from benchmarks._data import table
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 
 FOLLOW_UPS = (
@@ -38,6 +38,7 @@ FOLLOW_UPS = (
     "What about the second one?",
     "Where can I get the Kestrel K7?",
 )
+ANSWER = "The Kestrel K{i} costs {price} euros. Falkner & Sons sell it:\n1. in blue, K{i}-B\n2. in red, K{i}-R"
 
 
 class TimedMemory(ChatMemoryBuffer):
@@ -47,16 +48,16 @@ class TimedMemory(ChatMemoryBuffer):
 
     def get(self, *args: Any, **kwargs: Any) -> list[ChatMessage]:
         """Read, timed."""
-        return self._timed(super().get, *args, **kwargs)  # type: ignore[no-any-return]
+        return self._timed(lambda: super(TimedMemory, self).get(*args, **kwargs))  # type: ignore[no-any-return]
 
     def put_messages(self, messages: list[ChatMessage]) -> None:
         """Write, timed."""
-        self._timed(super().put_messages, messages)
+        self._timed(lambda: super(TimedMemory, self).put_messages(messages))
 
-    def _timed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def _timed(self, call: Callable[[], Any]) -> Any:
         began = time.thread_time()
         try:
-            return function(*args, **kwargs)
+            return call()
         finally:
             self.spent_s += time.thread_time() - began
 
@@ -64,21 +65,8 @@ class TimedMemory(ChatMemoryBuffer):
 class OneNode(BaseRetriever):
     """Finds the same passage at once."""
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        del query_bundle
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:  # noqa: ARG002
         return [NodeWithScore(node=TextNode(text="The Kestrel K7 costs 99 euros.", id_="n"), score=1.0)]
-
-
-def conversation(n_messages: int) -> list[ChatMessage]:
-    """Return a history of differing, ordinary messages."""
-    rounds = []
-    for i in range(n_messages // 2):
-        rounds.append(ChatMessage(role="user", content=f"What does the Kestrel K{i} cost, and who sells it in Basel?"))
-        answer = (
-            f"The Kestrel K{i} costs {i + 90} euros. Falkner & Sons sell it:\n1. in blue, K{i}-B\n2. in red, K{i}-R"
-        )
-        rounds.append(ChatMessage(role="assistant", content=answer))
-    return rounds
 
 
 def make_engine() -> CondensePlusChatEngine:
@@ -86,9 +74,8 @@ def make_engine() -> CondensePlusChatEngine:
     llm = MockLLM(max_tokens=8)
     settings = CondensePlusSettings(cache={"enabled": False}, rewrite={"chain": ["rules", "original"]})
     query_engine = RetrieverQueryEngine.from_args(OneNode(), llm=llm)
-    return CondensePlusChatEngine.from_defaults(
-        query_engine, memory=TimedMemory.from_defaults(token_limit=10**9), llm=llm, settings=settings
-    )
+    memory = TimedMemory.from_defaults(token_limit=10**9)
+    return CondensePlusChatEngine.from_defaults(query_engine, memory=memory, llm=llm, settings=settings)
 
 
 def creation(n: int) -> list[str]:
@@ -96,49 +83,52 @@ def creation(n: int) -> list[str]:
     engine = make_engine()
     engine.for_conversation("warm")
     gc.collect()
-    times = []
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     live = [engine.for_conversation(f"m{i}") for i in range(n)]
     size = (tracemalloc.get_traced_memory()[0] - before) / n
     tracemalloc.stop()
+    times = []
     for i in range(n):
         began = time.perf_counter()
         live.append(engine.for_conversation(f"t{i}"))
-        times.append(time.perf_counter() - began)
+        times.append((time.perf_counter() - began) * 1e6)
     return [
         f"{n:,}",
-        f"{statistics.median(times) * 1e6:.0f}",
-        f"{statistics.quantiles(times, n=20)[-1] * 1e6:.0f}",
-        f"{size / 1000:.1f}",
+        f"{statistics.median(times):.0f}",
+        f"{statistics.quantiles(times, n=20)[-1]:.0f}",
+        f"{size / 1e3:.1f}",
     ]
 
 
 def shares(sizes: tuple[int, ...], repeats: int) -> list[list[str]]:
     """Return the engine's own share by history length; the sizes take turns, so that a busy machine hits all alike."""
-    engine = make_engine()
-    spent: dict[int, list[float]] = {size: [] for size in sizes}
-    engines = {}
+    engine, engines = make_engine(), {}
     for size in sizes:
+        history = []
+        for i in range(size // 2):
+            asked = f"What does the Kestrel K{i} cost, and who sells it in Basel?"
+            history += [
+                ChatMessage(content=asked),
+                ChatMessage(role="assistant", content=ANSWER.format(i=i, price=i + 90)),
+            ]
+        store = SimpleChatStore()
         memory = TimedMemory.from_defaults(
-            chat_history=conversation(size), token_limit=10**9, chat_store=SimpleChatStore(), chat_store_key=str(size)
+            chat_history=history, token_limit=10**9, chat_store=store, chat_store_key=str(size)
         )
-        engines[size] = engine.for_conversation(memory)
-    for _ in range(repeats):
-        for question in FOLLOW_UPS:
-            for size in sizes:
-                one = engines[size]
-                one._memory.spent_s = 0.0
-                began = time.thread_time()
-                one.chat(question)
-                spent[size].append(time.thread_time() - began - one._memory.spent_s)
-                one._memory.set(one._memory.get_all()[:size])
-    base = statistics.median(spent[sizes[0]])
-    rows = []
-    for size in sizes:
-        median = statistics.median(spent[size])
-        rows.append([f"{size:,}", f"{median * 1e3:.2f}", f"{min(spent[size]) * 1e3:.2f}", f"{median / base:.2f}"])
-    return rows
+        engines[size] = engine.for_conversation(memory), memory, history
+    spent: dict[int, list[float]] = {size: [] for size in sizes}
+    for question in FOLLOW_UPS * repeats:
+        for size, (one, memory, history) in engines.items():
+            memory.spent_s, began = 0.0, time.thread_time()
+            one.chat(question)
+            spent[size].append((time.thread_time() - began - memory.spent_s) * 1e3)
+            memory.set(history)
+    medians = {size: statistics.median(times) for size, times in spent.items()}
+    return [
+        [f"{size:,}", f"{median:.2f}", f"{min(spent[size]):.2f}", f"{median / medians[sizes[0]]:.2f}"]
+        for size, median in medians.items()
+    ]
 
 
 def holdings() -> tuple[int, int, int]:
@@ -162,31 +152,28 @@ async def holding(kind: str, stops: tuple[int, ...], uri: str | None) -> list[li
     return rows
 
 
-def holdings_of(kind: str, stops: tuple[int, ...], uri: str | None) -> list[list[str]]:
-    """Return the rows of ``holding`` from a process of its own: what was held before counts for nobody else."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_run_holding, kind, stops, uri).result()
-
-
-def _run_holding(kind: str, stops: tuple[int, ...], uri: str | None) -> list[list[str]]:
+def held(kind: str, stops: tuple[int, ...], uri: str | None) -> list[list[str]]:
+    """Run ``holding``: in a process of its own, so that what was held before counts for nobody else."""
     return asyncio.run(holding(kind, stops, uri))
 
 
 def main() -> None:
     """Print the tables."""
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--conversations", type=int, default=10_000)
     arguments.add_argument("--repeats", type=int, default=25)
     arguments.add_argument("--hold", type=int, nargs="+", default=[500, 5000], help="conversations to look after")
     arguments.add_argument("--postgres", help="an async database URI, postgresql+asyncpg://…")
     arguments.add_argument("--only-held", action="store_true", help="print what is held, and no times")
     given = arguments.parse_args()
-    heads, rows = ["memory", "conversations", "threads", "descriptors", "resident kB"], []
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         uris = {"buffer": None, "SQLite file": f"sqlite+aiosqlite:///{folder}/chat.db", "PostgreSQL": given.postgres}
         for kind, uri in uris.items():
             if kind == "buffer" or uri:
-                rows += holdings_of(kind, tuple(given.hold), uri)
+                with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                    rows += pool.submit(held, kind, tuple(given.hold), uri).result()
+    heads = ["memory", "conversations", "threads", "descriptors", "resident kB"]
     table("What is held when conversations are over", heads, rows)
     if given.only_held:
         return

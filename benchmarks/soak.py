@@ -4,8 +4,6 @@ Every turn is checked (what the caller sees, what history holds, nobody else's w
 round of talks everything else: locks, tasks, threads, file handles, shared calls, the rewrite log. The conversations
 are then emptied, so that what memory still grows by is a leak. It may grow by 5 % after the warm-up.
 Fewer than 10,000 turns do not fill the bounded caches, and show growth that is no leak.
-
-    python benchmarks/soak.py --turns 20000      Ctrl-C ends it with the round under way
 """
 
 from __future__ import annotations
@@ -17,25 +15,22 @@ import gc
 import json
 import os
 import random
-import resource
-import signal
 import sys
 import tempfile
 import threading
 import time
-import tracemalloc
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from _data import table
-from _soak import FATAL, NAME, REWRITE_TIMEOUT_S, FaultyLLM, FaultyRetriever, Planned, begin, plan
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, Memory
 from llama_index.core.query_engine import RetrieverQueryEngine
 from tqdm import tqdm
 
+from benchmarks._data import table
+from benchmarks._soak import FATAL, NAME, REWRITE_TIMEOUT_S, FaultyLLM, FaultyRetriever, Planned, plan, planned_turn
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, workers
 
 TALK_TURNS = 20
@@ -47,8 +42,6 @@ MEMORIES: dict[str, type[BaseMemory]] = {"buffer": ChatMemoryBuffer, "database":
 """What holds the conversations: a dictionary, or LlamaIndex's default, a database that they share."""
 CALLERS = "soak"
 """Name of the threads that ask: they are this script's, and no leak."""
-STOP = threading.Event()
-"""Set by an interrupt: the run ends with the round under way, and is judged as far as it went."""
 
 
 @dataclass
@@ -67,17 +60,27 @@ class Seen:
 
 @dataclass
 class Talk:
-    """One conversation: what was planned, and what its history must hold."""
+    """One conversation: its engine, and what its history must hold."""
 
     engine: CondensePlusChatEngine
     pool: ThreadPoolExecutor
     seen: Seen
-    name: str = ""
+    name: str
     history: list[tuple[str, str]] = field(default_factory=list)
+
+    async def hold(self, number: int, fault_rate: float, chance: random.Random, progress: Any) -> None:
+        """Hold a whole talk, check its history, and empty it."""
+        for turn in range(TALK_TURNS):
+            await self.turn(plan(self.name, number * TALK_TURNS + turn, not self.history, fault_rate, chance))
+            progress.update()
+        self.seen.check(await self._stored() == self.history, "lost, doubled or crossed", self.name)
+        self.seen.check(not self._is_locked(), "a lock is held", self.name)
+        await self.engine.areset()
+        self.seen.check(await self._stored() == [], "not emptied", self.name)
 
     async def turn(self, planned: Planned) -> None:
         """Hold one turn and check it."""
-        begin(planned)
+        planned_turn.set(planned)
         self.seen.faults[planned.fault or "none"] += 1
         task = asyncio.ensure_future(self._ask(planned))
         if planned.fault == "turn is cancelled":
@@ -102,16 +105,16 @@ class Talk:
         if not planned.mode.startswith("a"):
             context = contextvars.copy_context()
             return await asyncio.get_running_loop().run_in_executor(self.pool, context.run, self._ask_here, planned)
+        response = await getattr(self.engine, planned.mode)(planned.message)
         if planned.mode == "achat":
-            return str(await self.engine.achat(planned.message))
-        response = await self.engine.astream_chat(planned.message)
+            return str(response)
+        reading = asyncio.ensure_future(read(response, 1 if planned.fault == "reader leaves" else 0))
         if planned.fault == "reader is cancelled":
-            reading = asyncio.ensure_future(_read(response, None))
             await asyncio.sleep(0)
             reading.cancel()
             await asyncio.wait({reading})
         else:
-            await _read(response, 1 if planned.fault == "reader leaves" else None)
+            await reading
         while not response.is_done:  # noqa: ASYNC110 - core's own flag
             await asyncio.sleep(0.001)
         return str(response.response)
@@ -131,37 +134,29 @@ class Talk:
 
     async def _settle(self, planned: Planned) -> None:
         """After a cancelled turn: all of it is stored, or nothing."""
-        while self.engine._conversation.lock.held:  # type: ignore[attr-defined]  # noqa: ASYNC110 - has no event
+        while self._is_locked():  # noqa: ASYNC110 - has no event
             await asyncio.sleep(0.001)
         stored = await self._stored()
         if stored != self.history:
-            self.seen.check(stored[:-2] == self.history, "history after a cancelled turn", planned)
-            self.seen.check(stored[-2][1] == planned.message, "history after a cancelled turn", planned)
+            whole = stored[:-2] == self.history and stored[-2][1] == planned.message
+            self.seen.check(whole, "history after a cancelled turn", planned)
             self._keep(planned, stored[-1][1])
 
+    def _is_locked(self) -> bool:
+        return bool(self.engine._conversation.lock.held)  # type: ignore[attr-defined]
+
     async def _stored(self) -> list[tuple[str, str]]:
-        messages = await self.engine._memory.aget_all()
-        return [(message.role.value, str(message.content)) for message in messages]
+        return [(message.role.value, str(message.content)) for message in await self.engine._memory.aget_all()]
 
     def _keep(self, planned: Planned, answer: str) -> None:
         self.history += [("user", planned.message), ("assistant", answer)]
         self.seen.stored += 1
 
-    async def hold(self, number: int, fault_rate: float, chance: random.Random, progress: Any) -> None:
-        """Hold a whole talk, check its history, and empty it."""
-        self.name, self.history = f"GTX-{number}", []
-        for turn in range(TALK_TURNS):
-            is_first = not self.history
-            await self.turn(plan(self.name, number * TALK_TURNS + turn, is_first, fault_rate, chance))
-            progress.update()
-        self.seen.check(await self._stored() == self.history, "lost, doubled or crossed", self.name)
-        self.seen.check(not self.engine._conversation.lock.held, "a lock is held", self.name)
-        await self.engine.areset()
-        self.seen.check(await self._stored() == [], "not emptied", self.name)
 
-
-async def _read(response: Any, limit: int | None) -> None:
-    reader, n_read = response.async_response_gen(), 0
+async def read(response: Any, limit: int) -> None:
+    """Read a stream, or only its first pieces."""
+    reader = response.async_response_gen()
+    n_read = 0
     async for _ in reader:
         n_read += 1
         if n_read == limit:
@@ -169,31 +164,19 @@ async def _read(response: Any, limit: int | None) -> None:
     await reader.aclose()
 
 
-@dataclass(frozen=True)
-class Size:
-    """What the process takes; its objects are Python's allocated blocks, counted without the cost of tracing them."""
-
-    rss_mb: float
-    objects: int
-    handles: int
-    threads: int
-
-    @classmethod
-    def now(cls) -> Size:
-        """Measure; memory that Python could give back is given back first."""
-        gc.collect()
-        statm, handles = Path("/proc/self/statm"), Path("/proc/self/fd")
-        pages = int(statm.read_text().split()[1]) if statm.exists() else 0
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << (20 if sys.platform == "darwin" else 10))
-        return cls(
-            pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20) if pages else peak,
-            sys.getallocatedblocks(),
-            len(list(handles.iterdir())) if handles.exists() else 0,
-            sum(not thread.name.startswith(CALLERS) for thread in threading.enumerate()),
-        )
+def sizes() -> dict[str, float]:
+    """Return what the process takes; its objects are Python's allocated blocks."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return {
+        "resident memory, MB": pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20),
+        "Python objects": sys.getallocatedblocks(),
+        "file handles": len(list(Path("/proc/self/fd").iterdir())),
+        "threads": sum(not thread.name.startswith(CALLERS) for thread in threading.enumerate()),
+    }
 
 
-async def soak(given: argparse.Namespace, log: Path, seen: Seen) -> list[Size]:
+async def soak(given: argparse.Namespace, log: Path, seen: Seen) -> list[dict[str, float]]:
     """Run it; return the sizes after each round of talks."""
     settings = CondensePlusSettings(
         rewrite={"timeout_s": REWRITE_TIMEOUT_S}, log={"enabled": True, "path": log, "max_mb": 10_000}
@@ -202,35 +185,23 @@ async def soak(given: argparse.Namespace, log: Path, seen: Seen) -> list[Size]:
     memory = MEMORIES[given.memory].from_defaults(token_limit=100_000)
     base = CondensePlusChatEngine.from_defaults(query_engine, memory=memory, settings=settings)
     engines = [base.for_conversation(f"c{i}") for i in range(given.conversations)]
-    pool, chance, sizes = ThreadPoolExecutor(given.conversations, CALLERS), random.Random(given.seed), []  # noqa: S311 - repeatable
+    pool, chance, taken = ThreadPoolExecutor(given.conversations, CALLERS), random.Random(given.seed), []  # noqa: S311 - repeatable
     n_rounds = max(2, round(given.turns / given.conversations / TALK_TURNS))
-    before: Any = None
     with tqdm(total=n_rounds * given.conversations * TALK_TURNS, unit=" turns", mininterval=1) as progress:
-        for number in range(n_rounds):
-            talks = [Talk(engine, pool, seen) for engine in engines]
-            first = (number + 1) * 1000
-            dice = [random.Random(chance.random()) for _ in talks]  # noqa: S311 - repeatable
-            held = zip(talks, dice, strict=True)
-            await asyncio.gather(*(t.hold(first + i, given.faults, d, progress) for i, (t, d) in enumerate(held)))
+        for round_number in range(1, n_rounds + 1):
+            talks = []
+            for number, engine in enumerate(engines, round_number * 1000):
+                dice = random.Random(chance.random())  # noqa: S311 - repeatable
+                talk = Talk(engine, pool, seen, f"GTX-{number}")
+                talks.append(talk.hold(number, given.faults, dice, progress))
+            await asyncio.gather(*talks)
             del talks
             await check_what_is_left(base, seen)
-            sizes.append(Size.now())
-            if given.where and number == warm_rounds(n_rounds):
-                before = tracemalloc.take_snapshot()
-            if STOP.is_set():
-                break
-    if before is not None:
-        for line in tracemalloc.take_snapshot().compare_to(before, "lineno")[:15]:
-            print(line)
+            taken.append(sizes())
     pool.shutdown()
     base._log.close()  # type: ignore[union-attr]
     seen.check(base._log.dropped == 0, "rows of the log were dropped")  # type: ignore[union-attr]
-    return sizes
-
-
-def warm_rounds(n_rounds: int) -> int:
-    """Return the number of the round that ends the warm-up."""
-    return min(n_rounds - 2, int(n_rounds * WARM_UP))
+    return taken
 
 
 async def check_what_is_left(engine: CondensePlusChatEngine, seen: Seen) -> None:
@@ -253,40 +224,23 @@ def main() -> int:
     parser.add_argument("--faults", type=float, default=0.02, help="share of the turns that go wrong")
     parser.add_argument("--memory", choices=sorted(MEMORIES), default="buffer", help="what holds the conversations")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--where", action="store_true", help="trace memory; print the lines that grew most")
     given, seen = parser.parse_args(), Seen()
-    if given.where:
-        tracemalloc.start()
-    signal.signal(signal.SIGINT, lambda *_: STOP.set())
-    began = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.jsonl"
-        sizes = asyncio.run(soak(given, log, seen))
+        taken = asyncio.run(soak(given, log, seen))
         rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    used = time.process_time() - began
     seen.check(len(rows) == seen.stored, "rows of the log", len(rows), "turns stored", seen.stored)
     seen.check(len({row["turn_id"] for row in rows}) == len(rows), "a turn is twice in the log")
-    warm, last = sizes[warm_rounds(len(sizes))], sizes[-1]
-    grown = {name: getattr(last, name) / getattr(warm, name) - 1 for name in ("rss_mb", "objects")}
-    for name, share in grown.items():
-        seen.check(share <= GROWTH_LIMIT, "grew", name, f"{share:+.1%}")
-    seen.check(last.handles <= warm.handles and last.threads <= warm.threads, "handles or threads", warm, last)
-    turns = sum(seen.faults.values())
-    table(
-        "Soak",
-        ["", "after the warm-up", "at the end", "growth", "allowed"],
-        [
-            ["resident memory, MB", f"{warm.rss_mb:.1f}", f"{last.rss_mb:.1f}", f"{grown['rss_mb']:+.1%}", "5 %"],
-            ["Python objects", warm.objects, last.objects, f"{grown['objects']:+.1%}", "5 %"],
-            ["file handles", warm.handles, last.handles, last.handles - warm.handles, "0"],
-            ["threads", warm.threads, last.threads, last.threads - warm.threads, "0"],
-        ],
-    )
-    counts = [["turns", turns], ["stored", seen.stored], ["rows of the log", len(rows)]]
+    warm, last = taken[min(len(taken) - 2, int(len(taken) * WARM_UP))], taken[-1]
+    lines = []
+    for name, allowed in zip(warm, (GROWTH_LIMIT, GROWTH_LIMIT, 0.0, 0.0), strict=True):
+        grown = last[name] / warm[name] - 1
+        seen.check(grown <= allowed, "grew", name, f"{grown:+.1%}")
+        lines.append([name, f"{warm[name]:,.0f}", f"{last[name]:,.0f}", f"{grown:+.1%}", f"{allowed:.0%}"])
+    table("Soak", ["", "after the warm-up", "at the end", "growth", "allowed"], lines)
+    counts = [["turns", seen.faults.total()], ["stored", seen.stored], ["rows of the log", len(rows)]]
     faults = [[name, count] for name, count in sorted(seen.faults.items()) if name != "none"]
     table("Turns and faults", ["", "count"], [*counts, *faults, ["checks that failed", len(seen.wrong)]])
-    print("thousands of objects after each round:", *(f"{size.objects / 1e3:.0f}" for size in sizes))
-    print(f"{used / turns * 1e3:.1f} ms of processor a turn, the checks included")
     print(*seen.wrong[:20], sep="\n")
     return 1 if seen.wrong else 0
 

