@@ -84,6 +84,9 @@ def figure(values: Sequence[float], digits: int = 3) -> str:
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table, with rich where it is installed."""
     cells = [[str(cell) for cell in row] for row in rows]
+    if not cells:
+        print(f"{title}: nothing was measured.")
+        return
     try:
         from rich.console import Console
         from rich.table import Table

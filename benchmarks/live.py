@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -68,7 +69,8 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("answers", type=Path, help="folder of the kept answers")
-    parser.add_argument("--llm", help="base URL of an OpenAI-compatible server")
+    url = os.environ.get("CONDENSE_PLUS_LLM_URL")
+    parser.add_argument("--llm", default=url, help="base URL of an OpenAI-compatible server")
     parser.add_argument("--only", choices=["mtrag", "kdconv"])
     parser.add_argument("--n", type=int, default=320)
     parser.add_argument("--settings", type=json.loads, default={}, help="settings of this engine")

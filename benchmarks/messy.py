@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ def main() -> None:
     """Print the table and, with ``--wrong``, the cases to read."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("answers", type=Path, help="folder of the kept answers")
-    parser.add_argument("--llm", help="base URL of an OpenAI-compatible server")
+    url = os.environ.get("CONDENSE_PLUS_LLM_URL")
+    parser.add_argument("--llm", default=url, help="base URL of an OpenAI-compatible server")
     parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--wrong", action="store_true", help="print what this engine searches where the lead is wrong")
     given = parser.parse_args()

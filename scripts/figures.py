@@ -26,7 +26,8 @@ KEPT = ROOT / "docs" / "benchmarks"
 BENCHMARKS: dict[str, tuple[str, ...]] = {
     "replay": (),
     "replay_vectors": ("--vectors",),
-    "live": (),
+    "live": ("benchmarks/results",),
+    "messy": ("benchmarks/results",),
     "gate": (),
     "trust": (),
     "carry": (),
