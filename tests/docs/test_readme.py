@@ -50,7 +50,7 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
-    assert sorted(pages) == sorted(re.findall(r"[\w/-]+\.md", navigation))
+    assert sorted(pages) == sorted(re.findall(r"[\w/.-]+\.md", navigation))
 
 
 def test_every_picture_is_shown() -> None:
