@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -22,20 +21,6 @@ from llama_index_condense_plus.settings import CondensePlusSettings
 
 KEY_VERSION = "2"
 """Part of every key: raised when parser or review change what an old entry would mean."""
-
-
-@dataclass(frozen=True, slots=True)
-class CacheStatistics:
-    """How a cache has done so far."""
-
-    hits: int
-    """Look-ups that were answered."""
-    misses: int
-    """Look-ups that were not, expired entries among them."""
-    size: int | None
-    """Entries held; None where the store does not say."""
-    errors: int = 0
-    """Look-ups and writes that the store failed."""
 
 
 def cache_key(
@@ -81,15 +66,12 @@ class InProcessRewriteCache:
         self, max_entries: int = 1024, ttl_s: float = 3600.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._entries: TTLCache[str, str] = TTLCache(max_entries, ttl_s, timer=clock)
-        self._hits = self._misses = 0
         self._lock = Lock()
 
     def get(self, key: str) -> str | None:
         """Return the raw rewrite stored under a key, or None if there is none or its time is over."""
         with self._lock:
             raw: str | None = self._entries.get(key)
-            self._hits += raw is not None
-            self._misses += raw is None
             return raw
 
     def set(self, key: str, value: str) -> None:
@@ -102,22 +84,15 @@ class InProcessRewriteCache:
         with self._lock:
             self._entries.pop(key, None)
 
-    def clear(self) -> None:
-        """Forget every entry; the statistics go on."""
+    def __len__(self) -> int:
         with self._lock:
-            self._entries.clear()
-
-    @property
-    def statistics(self) -> CacheStatistics:
-        """Hits, misses and size so far."""
-        with self._lock:
-            return CacheStatistics(self._hits, self._misses, len(self._entries))
+            return len(self._entries)
 
 
 class KVStoreRewriteCache:
     """A cache in any LlamaIndex ``BaseKVStore``, for example Redis, shared by several workers.
 
-    A store that fails counts as a miss: rewriting goes on without it.
+    Raises what the store raises: the engine takes a cache that fails for an empty one.
 
     Args:
         kvstore: the store.
@@ -137,57 +112,37 @@ class KVStoreRewriteCache:
         self._ttl_s = ttl_s
         self._collection = collection
         self._clock = clock
-        self._counts: Counter[str] = Counter()
 
     def get(self, key: str) -> str | None:
         """Return the raw rewrite stored under a key, or None."""
-        with self._failing_open():
-            return self._read(self._store.get(key, collection=self._collection))
-        return None
+        return self._read(self._store.get(key, collection=self._collection))
 
     async def aget(self, key: str) -> str | None:
         """Return the raw rewrite stored under a key, or None."""
-        with self._failing_open():
-            return self._read(await self._store.aget(key, collection=self._collection))
-        return None
+        return self._read(await self._store.aget(key, collection=self._collection))
 
     def set(self, key: str, value: str) -> None:
         """Store a raw rewrite."""
-        with self._failing_open(misses=0):
-            self._store.put(key, self._entry(value), collection=self._collection)
+        self._store.put(key, self._entry(value), collection=self._collection)
 
     async def aset(self, key: str, value: str) -> None:
         """Store a raw rewrite."""
-        with self._failing_open(misses=0):
-            await self._store.aput(key, self._entry(value), collection=self._collection)
+        await self._store.aput(key, self._entry(value), collection=self._collection)
 
     def delete(self, key: str) -> None:
-        """Forget one entry; raises what the store raises, for somebody asked for it to be gone."""
+        """Forget one entry."""
         self._store.delete(key, collection=self._collection)
 
     async def adelete(self, key: str) -> None:
-        """Forget one entry; raises what the store raises, for somebody asked for it to be gone."""
+        """Forget one entry."""
         await self._store.adelete(key, collection=self._collection)
-
-    @property
-    def statistics(self) -> CacheStatistics:
-        """Hits, misses and failures so far; the size is the store's to know."""
-        return CacheStatistics(self._counts["hits"], self._counts["misses"], None, self._counts["errors"])
-
-    @contextmanager
-    def _failing_open(self, misses: int = 1) -> Iterator[None]:
-        try:
-            yield
-        except Exception:  # noqa: BLE001 - fails open: any store, any error
-            self._counts.update(misses=misses, errors=1)
 
     def _entry(self, value: str) -> dict[str, Any]:
         return {"text": value, "expires": self._clock() + self._ttl_s}
 
     def _read(self, entry: dict[str, Any] | None) -> str | None:
-        fresh = isinstance(entry, dict) and isinstance(entry.get("text"), str) and entry["expires"] > self._clock()
-        self._counts.update(hits=int(fresh), misses=int(not fresh))
-        return entry["text"] if fresh and entry else None
+        text = entry.get("text") if entry and entry.get("expires", 0) > self._clock() else None
+        return text if isinstance(text, str) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,10 +196,8 @@ class SingleFlight:
                 return
             together = self._flights.pop(flight.key)
         for one in together:
-            try:
+            with suppress(InvalidStateError):  # that follower was cancelled
                 one.future.set_result(value)
-            except InvalidStateError:  # that follower was cancelled
-                continue
 
     @property
     def in_flight(self) -> int:
@@ -274,12 +227,6 @@ class CircuitBreaker:
         self._failures = 0
         self._closed_until = 0.0
         self._lock = Lock()
-
-    @property
-    def is_open(self) -> bool:
-        """True while nobody is asked."""
-        with self._lock:
-            return self._failures >= self._limit and self._clock() < self._closed_until
 
     def allow(self) -> bool:
         """Return True if the model may be asked now; a trial call after the cool-down is granted to one caller."""

@@ -113,11 +113,11 @@ async def test_deleting_a_conversation_leaves_nothing_of_it(tmp_path):
         await each.achat("What does the GTE-3000 cost?")
     response = await engine.achat("And its warranty?")
     engine.feedback(engine.trace_of(response).turn_id, good=True)
-    assert engine._pipeline.cache.statistics.size == 1
+    assert len(engine._pipeline.cache) == 1
     await engine.adelete_conversation()
     assert await engine._memory.aget_all() == []
     assert await engine.ahistory_with_queries() == []
-    assert engine._pipeline.cache.statistics.size == 0
+    assert len(engine._pipeline.cache) == 0
     assert len(await kept.ahistory_with_queries()) == 1
     rows = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert [row["kind"] for row in rows] == ["turn"]

@@ -34,7 +34,7 @@ def test_in_process_cache_returns_what_was_stored_until_its_time_is_over() -> No
     assert cache.get("key") == "value"
     clock.now = 10.0
     assert cache.get("key") is None
-    assert (cache.statistics.hits, cache.statistics.misses, cache.statistics.size) == (1, 1, 0)
+    assert len(cache) == 0
 
 
 def test_in_process_cache_drops_the_least_recently_used() -> None:
@@ -46,15 +46,13 @@ def test_in_process_cache_drops_the_least_recently_used() -> None:
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == ("1", None, "3")
 
 
-def test_in_process_cache_forgets_one_entry_or_all() -> None:
+def test_in_process_cache_forgets_one_entry() -> None:
     cache = InProcessRewriteCache()
     for key in "abc":
         cache.set(key, "1")
     cache.delete("a")
     cache.delete("a")
     assert [cache.get(key) for key in "abc"] == [None, "1", "1"]
-    cache.clear()
-    assert [cache.get(key) for key in "abc"] == [None] * 3
 
 
 async def test_kvstore_cache_shares_entries_between_sync_and_async() -> None:
@@ -70,34 +68,6 @@ async def test_kvstore_cache_shares_entries_between_sync_and_async() -> None:
     }
     clock.now = 10.0
     assert cache.get("a") is None
-    assert (cache.statistics.hits, cache.statistics.misses, cache.statistics.size) == (2, 1, None)
-
-
-class Broken(SimpleKVStore):
-    def get(self, *_: Any, **__: Any) -> Any:
-        raise ConnectionError
-
-    def put(self, *_: Any, **__: Any) -> None:
-        raise ConnectionError
-
-    def delete(self, *_: Any, **__: Any) -> bool:
-        raise ConnectionError
-
-    async def adelete(self, *_: Any, **__: Any) -> bool:
-        raise ConnectionError
-
-
-async def test_kvstore_cache_counts_a_failing_store_as_misses_but_does_not_pretend_to_forget() -> None:
-    cache = KVStoreRewriteCache(Broken())
-    cache.set("a", "1")
-    await cache.aset("a", "1")
-    assert cache.get("a") is None
-    assert await cache.aget("a") is None
-    assert (cache.statistics.misses, cache.statistics.errors) == (2, 4)
-    with pytest.raises(ConnectionError):
-        cache.delete("a")
-    with pytest.raises(ConnectionError):
-        await cache.adelete("a")
 
 
 async def test_kvstore_cache_forgets_one_entry_in_its_own_collection() -> None:
@@ -193,11 +163,11 @@ def test_breaker_opens_after_failures_in_a_row_and_tries_one_call_after_the_cool
     breaker.record_failure()
     assert breaker.allow()
     breaker.record_failure()
-    assert (breaker.allow(), breaker.is_open) == (False, True)
+    assert not breaker.allow()
     clock.now = 30.0
     assert [breaker.allow(), breaker.allow()] == [True, False]
     breaker.record_success()
-    assert (breaker.allow(), breaker.is_open) == (True, False)
+    assert breaker.allow()
 
 
 @pytest.mark.parametrize("reports", [True, False])
