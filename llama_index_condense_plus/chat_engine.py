@@ -1,4 +1,4 @@
-"""CondensePlusChatEngine: LlamaIndex's condense-question chat engine, done right."""
+"""CondensePlusChatEngine: a drop-in subclass of LlamaIndex's condense-question chat engine."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ Response = TypeVar("Response")
 
 
 class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
-    """Rewrites a follow-up only when needed, checks the rewrite, and searches what carries meaning.
+    """Rewrites follow-ups only when needed, reviews the rewrite, and searches it with the user's words.
 
-    A drop-in subclass: the positional arguments are the stock engine's, everything new is keyword-only.
+    A drop-in subclass: the positional arguments are those of the stock engine, new arguments are keyword-only.
 
     Args:
         query_engine: searches and answers; its retriever, postprocessors, prompts and model stay in use.
@@ -73,9 +73,9 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         settings: the options; None: ``CondensePlusSettings()``.
         condense_llm: a separate, smaller model for the rewrite; None: ``llm``.
         prefix_messages: messages before every answer call.
-        retrievers: named retrievers that each query goes to, in place of the query engine's own.
+        retrievers: named retrievers for every query, instead of the query engine's own.
         filters: metadata filters of every query of this conversation.
-        components: the gate, guards, rewriters and other parts of your own.
+        components: your own gate, guards, rewriters and other parts.
 
     Raises:
         ConfigurationError: an option is wrong; the message names it and the remedy.
@@ -146,27 +146,27 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         filters: MetadataFilters | None = None,
         **components: Any,
     ) -> CondensePlusChatEngine:
-        """Make an engine from what is given, and LlamaIndex's defaults for the rest.
+        """Make an engine; missing parts are LlamaIndex's defaults.
 
         Args:
-            query_engine: searches and answers; or give ``retriever``.
+            query_engine: searches and answers; or pass ``retriever``.
             condense_question_prompt: prompt of the rewrite with ``{chat_history}`` and ``{question}``.
             chat_history: messages that the memory starts with.
-            memory: holds the conversation; None: a ``memory_cls``.
+            memory: holds the conversation; None: a new ``memory_cls``.
             memory_cls: class of the default memory.
             verbose: print one line a turn.
-            system_prompt: put before every answer call.
+            system_prompt: system message of every answer call.
             prefix_messages: messages before every answer call; not together with ``system_prompt``.
             llm: the answering model.
-            retriever: in place of ``query_engine``, as CondensePlusContextChatEngine takes it; with it go
+            retriever: used instead of ``query_engine``, like in CondensePlusContextChatEngine, together with
                 ``node_postprocessors`` and ``context_prompt``.
             node_postprocessors: rerankers and filters.
             context_prompt: prompt with ``{context_str}``.
             settings: the options; None: ``CondensePlusSettings()``.
             condense_llm: a separate, smaller model for the rewrite.
-            retrievers: named retrievers that each query goes to.
+            retrievers: named retrievers for every query.
             filters: metadata filters of every query.
-            **components: parts of your own by name: ``trigger``, ``entity_extractor``, ``rewriters``, ``guards``,
+            **components: your own parts by name: ``trigger``, ``entity_extractor``, ``rewriters``, ``guards``,
                 ``planner``, ``cache``, ``store``, ``locks``, ``count_tokens``, ``clock``.
 
         Raises:
@@ -213,9 +213,9 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
 
         Args:
             message: the user's words.
-            chat_history: None reads the memory; a list is read in its place, and nothing of the turn is stored.
-            **restriction: ``filters`` and ``retriever`` of this turn, beside those of conversation and engine. They
-                need no context, and hold in every thread.
+            chat_history: None: the memory; a list is read instead, and the turn is not stored.
+            **restriction: ``filters`` and ``retriever`` of this turn; filters are combined with those of
+                conversation and engine.
 
         Raises:
             ConfigurationError: a restriction cannot be applied; nothing is searched.
@@ -246,7 +246,7 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
     def explain(
         self, message: str, chat_history: list[ChatMessage] | None = None, **restriction: Unpack[Restricting]
     ) -> CondenseTrace:
-        """Return what would be searched for a message, and found; answers nothing, changes nothing."""
+        """Return the trace of a message without answering it or changing anything."""
         return drive(self._turn(message, chat_history, restriction).explain())
 
     async def aexplain(
@@ -256,15 +256,15 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         return await adrive(self._turn(message, chat_history, restriction).explain())
 
     def retry(self, **restriction: Unpack[Restricting]) -> AgentChatResponse:
-        """Answer the last message anew; InvalidMessageError if there is none."""
+        """Answer the last message again; InvalidMessageError if there is none."""
         return self._answered(AgentChatResponse, "", None, restriction, replaces_last=True)
 
     async def aretry(self, **restriction: Unpack[Restricting]) -> AgentChatResponse:
-        """Answer the last message anew without blocking the event loop."""
+        """Answer the last message again without blocking the event loop."""
         return await self._aanswered(AgentChatResponse, "", None, restriction, replaces_last=True)
 
     def edit_last(self, message: str, **restriction: Unpack[Restricting]) -> AgentChatResponse:
-        """Replace the last message and its answer; the history is as it was if the answer fails."""
+        """Replace the last message and its answer; if the answer fails, the history does not change."""
         return self._answered(AgentChatResponse, checked_message(message), None, restriction, replaces_last=True)
 
     async def aedit_last(self, message: str, **restriction: Unpack[Restricting]) -> AgentChatResponse:
@@ -280,17 +280,17 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
         filters: MetadataFilters | None = None,
         retriever: BaseRetriever | None = None,
     ) -> Iterator[CondensePlusChatEngine]:
-        """Change options for the turns begun inside a ``with`` block, in this context alone.
+        """Change options for turns that begin inside a ``with`` block, in this context only.
 
-        They hold for this engine and for those that ``for_conversation`` makes of it. Nested blocks add up: the inner
-        value wins, filters all hold. A thread or an executor does not inherit the context: while a block restricts
-        what is searched, a turn that does not see it raises ConfigurationError. Arguments of the turn need no context.
+        They apply to this engine and to engines that ``for_conversation`` makes of it. In nested blocks the inner value
+        wins, and all filters are combined. A thread or an executor does not inherit the context: while a block
+        restricts the search, a turn outside the context raises ConfigurationError.
 
         Args:
-            rewrite: False: never; True: always; a text: search this instead.
+            rewrite: False: never; True: always; a text: the text to search.
             settings: other settings.
-            filters: metadata filters of every query, the prefetched one included.
-            retriever: a retriever in place of the query engine's own.
+            filters: metadata filters of every query.
+            retriever: a retriever instead of the query engine's own.
         """
         with with_options(self._lineage[-1], TurnOptions(rewrite, settings, Restriction(filters, retriever))):
             yield self
@@ -300,12 +300,12 @@ class CondensePlusChatEngine(Conversations, CondenseQuestionChatEngine):
 
         Args:
             name: name of the tool.
-            description: what it can answer, for the agent.
+            description: the agent reads what the tool can answer.
         """
         return engine_tool(self, name, description)
 
     def warm_up(self) -> None:
-        """Load words, tagger, embeddings and the static part of the rewrite prompt, so that no user waits."""
+        """Load word lists, embeddings and the static part of the rewrite prompt before the first turn."""
         warm_up(self)
 
     @property

@@ -28,7 +28,7 @@ Self = TypeVar("Self", bound="Conversations")
 
 
 class Conversations:
-    """What an engine does with conversations as a whole."""
+    """The methods of an engine that handle whole conversations."""
 
     _memory: BaseMemory
     _conversation: Conversation
@@ -46,16 +46,15 @@ class Conversations:
         filters: MetadataFilters | None = None,
         retriever: BaseRetriever | None = None,
     ) -> Self:
-        """Return an engine for another conversation that shares everything but memory and lock.
+        """Return an engine for another conversation; it shares everything except memory and lock.
 
-        It inherits this engine's restrictions and options: filters of both hold. Engines for one key over one chat
-        store share the conversation's lock, within this process; give the engine ``locks`` where several processes
-        serve a conversation.
+        It inherits this engine's options and restrictions, and filters are combined. Engines for the same key over the
+        same chat store share one lock within the process. If several processes serve a conversation, pass ``locks``.
 
         Args:
-            memory: the conversation's memory, or a chat store key: then a memory over this engine's chat store.
+            memory: the conversation's memory, or a key for a memory over this engine's chat store.
             filters: metadata filters of every query of this conversation.
-            retriever: a retriever in place of this engine's.
+            retriever: a retriever instead of this engine's.
 
         Raises:
             ConfigurationError: the key is blank, or the memory's is one that other conversations have too; or the
@@ -85,7 +84,7 @@ class Conversations:
         return self._conversation
 
     def history_with_queries(self) -> list[HistoryTurn]:
-        """Return the history in rounds, each with turn id, searched query and status where they are known."""
+        """Return the history in rounds, with turn id, searched query and status where known."""
         return drive(self._rounds())
 
     async def ahistory_with_queries(self) -> list[HistoryTurn]:
@@ -93,7 +92,7 @@ class Conversations:
         return await adrive(self._rounds())
 
     def reset(self) -> None:
-        """Empty the conversation; turns that are not stored yet are given up."""
+        """Empty the conversation; turns that are not stored yet are discarded."""
         drive(self._talk.reset())
 
     async def areset(self) -> None:
@@ -101,14 +100,14 @@ class Conversations:
         await adrive(self._talk.reset())
 
     def delete_conversation(self) -> None:
-        """Delete all that is kept of this conversation: history, summary, queries, cache entries and log rows.
+        """Delete the conversation: history, summary, queries, cache entries and log rows.
 
-        Waits for a turn of another engine or process, and gives up those of this one that are not stored yet.
+        Waits for turns of other engines and processes, and discards turns of this engine that are not stored yet.
         """
         drive(self._deleted())
 
     async def adelete_conversation(self) -> None:
-        """Delete all that is kept of this conversation, without blocking the event loop."""
+        """Delete the conversation without blocking the event loop."""
         await adrive(self._deleted())
 
     def _rounds(self) -> Flow[list[HistoryTurn]]:
@@ -136,7 +135,7 @@ class Conversations:
             yield Step("log", delete, lambda: asyncio.wrap_future(workers.submit_or_run(delete, "log")))
 
     def feedback(self, turn_id: str, *, good: bool, note: str = "") -> None:
-        """Put a user's thumbs up or down for a turn into the rewrite log; ConfigurationError if the log is off."""
+        """Write a user's rating of a turn into the rewrite log; ConfigurationError if the log is off."""
         if self._log is None:
             raise ConfigurationError("feedback needs the rewrite log: settings log.enabled = true.")
         self._log.feedback(turn_id, good=good, note=note)

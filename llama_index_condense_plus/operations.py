@@ -29,7 +29,7 @@ Flow = Generator[Operation, Any, T]
 
 @dataclass(frozen=True, slots=True)
 class Predict(Operation):
-    """Ask a language model; the driver sends back a ``Prediction``.
+    """A call of a language model; the driver sends back a ``Prediction``.
 
     Either ``messages`` (asked through ``llm.chat``) or ``prompt`` (asked through ``llm.predict``) is set.
     """
@@ -41,9 +41,9 @@ class Predict(Operation):
     prompt_args: Mapping[str, Any] = field(default_factory=dict)
     """Values for the template."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Sampling options such as ``temperature`` and ``max_tokens``; one that a model refuses is left out."""
+    """Sampling options such as ``temperature`` and ``max_tokens``; an option that the model refuses is omitted."""
     output_cls: type[BaseModel] | None = None
-    """Ask for structured output of this class where the model can; the text is then its JSON."""
+    """Class of structured output, for models that support it; the text is then its JSON."""
     timeout_s: float | None = None
     """Deadline of the call in seconds."""
     llm: LLM | None = None
@@ -57,9 +57,9 @@ class Prediction:
     text: str
     """Raw text."""
     prompt_tokens: int | None = None
-    """Prompt tokens, if the model said."""
+    """Prompt tokens, if the model reports them."""
     completion_tokens: int | None = None
-    """Completion tokens, if the model said."""
+    """Completion tokens, if the model reports them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class RuleOutcome:
     candidates: tuple[str, ...] = ()
     """The candidates that fit, best first, if ambiguous."""
     confidence: float = 0.0
-    """Estimated probability in [0, 1] that the candidate is what was meant."""
+    """Estimated probability in [0, 1] that the candidate is the right one."""
 
 
 Rewritten = Prediction | RuleOutcome | None

@@ -1,4 +1,4 @@
-"""One-method protocols: the places where a user's own component fits in."""
+"""One-method protocols for components of your own."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Rewriter(Protocol):
 
 @runtime_checkable
 class Guard(Protocol):
-    """Compares a rewrite with what was really said."""
+    """Compares a rewrite with the conversation."""
 
     def check(self, original: str, rewrite: str, window: HistoryWindow) -> list[GuardVerdict]:
         """Return one verdict per measure."""

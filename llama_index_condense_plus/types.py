@@ -1,4 +1,4 @@
-"""What flows through a turn: frozen values, from the history window to the trace."""
+"""The frozen values of a turn, from the history window to the trace."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class RewriteStatus(str, Enum):
 
 
 class Trust(str, Enum):
-    """What a review makes of a rewrite: it decides which role the rewrite plays in the search."""
+    """The verdict of a review: it decides the role of the rewrite in the search."""
 
     TRUSTED = "trusted"
     """Leads the search; the user's own words are searched beside it."""
     DOUBTED = "doubted"
-    """Searched together with the user's own words, which lead where they say something by themselves."""
+    """Searched together with the user's own words, which lead if they hold a search term."""
     REFUSED = "refused"
     """Never searched."""
 
@@ -80,7 +80,7 @@ class Cue:
     name: str
     """What kind of sign, for example ``pronoun`` or ``ellipsis``."""
     text: str
-    """The words that fired."""
+    """The words of the sign."""
     start: int
     """Offset of ``text`` in the message, in characters."""
 
@@ -120,7 +120,7 @@ class WindowMessage:
     role: str
     """``user`` or ``assistant``."""
     full_text: str
-    """The words, uncut, without think text, citations and tool calls."""
+    """The uncut words, without reasoning text, citations and tool calls."""
     text: str
     """What the model is shown: ``full_text`` cut to its token limit, empty outside the window."""
 
@@ -132,7 +132,7 @@ class HistoryWindow:
     messages: tuple[WindowMessage, ...] = ()
     """The last rounds, oldest first."""
     earlier: tuple[WindowMessage, ...] = ()
-    """Older messages, oldest first: never shown, but entities and grounding come from them too."""
+    """Older messages, oldest first: not shown to the model, but searched for entities."""
     text: str = ""
     """``messages`` rendered for the prompt in the configured order, ``summary`` on top."""
     entities: tuple[Entity, ...] = ()
@@ -163,7 +163,7 @@ class GuardVerdict:
     guard: str
     """Name of the guard, for example ``diff_ratio``."""
     passed: bool
-    """False: the measure is beyond its limit."""
+    """False if the measure exceeds its limit."""
     action: str = "refuse"
     """What a failed verdict does: ``refuse`` the rewrite, ``doubt`` it (the user's own words lead), or ``flag`` it."""
     measured: float | None = None
@@ -171,7 +171,7 @@ class GuardVerdict:
     limit: float | None = None
     """The limit it was compared with."""
     detail: str = ""
-    """Words for a reader, for example the names that nobody mentioned."""
+    """The reason in words, for example the names that nobody mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +181,14 @@ class Edit:
     kind: str
     """``cleanup``, ``alias``, ``parser`` or ``date``."""
     before: str
-    """The words that went."""
+    """The removed words."""
     after: str
-    """The words that came, possibly empty."""
+    """The new words, possibly empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteAttempt:
-    """One raw output of one rewriter and what became of it."""
+    """One raw output of one rewriter, and its review."""
 
     rewriter: str
     """Name of the rewriter: ``llm``, ``rules``, ``concat`` or the user's own."""
@@ -213,17 +213,17 @@ class RewriteAttempt:
     cache_key: str = ""
     """Key of the rewrite cache's entry, if a model was asked."""
     prompt_tokens: int | None = None
-    """Prompt tokens of the call, if the model said."""
+    """Prompt tokens of the call, if the model reports them."""
     completion_tokens: int | None = None
-    """Completion tokens of the call, if the model said."""
+    """Completion tokens of the call, if the model reports them."""
     elapsed_s: float = 0.0
     """Time of the attempt in seconds."""
     trust: Trust | None = None
-    """What the review made of it; None if there was nothing to review."""
+    """Verdict of the review; None if there was nothing to review."""
     reasons: tuple[str, ...] = ()
-    """Why it is doubted or refused, in words for a reader."""
+    """Why it is doubted or refused, in words."""
     confidence: float | None = None
-    """Estimated probability in [0, 1] that a rewriter without a model carried over what was meant."""
+    """Estimated probability in [0, 1] that the carried topic is the right one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ class RewriteResult:
     trust: Trust = Trust.TRUSTED
     """Trust in ``query``; the user's own words are always trusted."""
     reasons: tuple[str, ...] = ()
-    """Why ``query`` is doubted, or why every rewrite was refused, in words for a reader."""
+    """Why ``query`` is doubted, or why every rewrite was refused, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ class PlannedQuery:
     weight: float = 1.0
     """Weight of its list in fusion, > 0."""
     trust: Trust = Trust.TRUSTED
-    """Trust in the words: a doubted rewrite is searched, and leads only where the original says nothing."""
+    """Trust in the words; a doubted rewrite leads only if the user's words hold no search term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ class QueryPlan:
     reason: str = ""
     """Why these queries, in a few words."""
     reserve: tuple[PlannedQuery, ...] = ()
-    """Queries held back: searched once if the plan finds nothing, or too little."""
+    """Queries that are searched only if the plan finds nothing or too little."""
 
     @property
     def search_query(self) -> str:
@@ -304,22 +304,22 @@ class RankedList:
     source: str = ""
     """Name of the retriever, where there are several."""
     used: bool = True
-    """False: prefetched, and dropped because the plan did not want it."""
+    """False if it was prefetched and the plan does not use it."""
     blended: tuple[PlannedQuery, ...] = ()
     """Queries whose vectors were searched with the query's own, in one search."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteRequest:
-    """What a rewriter is given."""
+    """The input of a rewriter."""
 
     message: str
     """The user's words."""
     window: HistoryWindow
     """The conversation."""
     decision: TriggerDecision
-    """Why a rewrite is wanted."""
+    """The gate's decision."""
     timeout_s: float | None = None
-    """What is left of the chain's deadline, in seconds."""
+    """Time left until the chain's deadline, in seconds."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Room for a user's own rewriter."""
+    """Further values, for your own rewriters."""

@@ -23,7 +23,7 @@ class CondensePlusEvent(BaseEvent):
 
 
 class TurnProgressEvent(CondensePlusEvent):
-    """A stage begins that a user may have to wait for: ``rewriting``, ``searching`` or ``answering``."""
+    """A stage begins that takes time: ``rewriting``, ``searching`` or ``answering``."""
 
     stage: str
 
@@ -35,25 +35,25 @@ class TriggerDecisionEvent(CondensePlusEvent):
 
 
 class RewriteEvent(CondensePlusEvent):
-    """The standalone question is known; ``result`` is a ``RewriteResult``, with every guard's verdict."""
+    """The standalone question is ready; ``result`` is a ``RewriteResult`` with all verdicts."""
 
     result: Any
 
 
 class QueryPlanEvent(CondensePlusEvent):
-    """It is known what is searched; ``plan`` is a ``QueryPlan``."""
+    """The queries are planned; ``plan`` is a ``QueryPlan``."""
 
     plan: Any
 
 
 class FusionEvent(CondensePlusEvent):
-    """The lists are merged: one entry per list, and how many nodes came out of it."""
+    """The lists are merged; the event holds one entry per list, and the number of merged nodes."""
 
     retrievals: Any
     n_nodes: int
 
 
 class TurnEvent(CondensePlusEvent):
-    """The turn has its answer, or its stream; ``trace`` is a ``CondenseTrace``."""
+    """The turn has an answer or a stream; ``trace`` is a ``CondenseTrace``."""
 
     trace: Any

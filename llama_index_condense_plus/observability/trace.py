@@ -40,7 +40,7 @@ class CondenseTrace:
     decision: TriggerDecision
     """Whether a rewrite was asked for, and why."""
     window: HistoryWindow
-    """What of the conversation the rewrite could see."""
+    """The part of the conversation that the rewriter read."""
     rewrite: RewriteResult
     """The standalone question and every attempt at it."""
     plan: QueryPlan
@@ -52,11 +52,11 @@ class CondenseTrace:
     provenance: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By node id: which queries found it, for example ``rewritten#1``: role and rank."""
     answer_query: str = ""
-    """What the answer call was asked."""
+    """The question of the answer call."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds spent in each stage."""
     warnings: tuple[str, ...] = ()
-    """What went wrong without ending the turn."""
+    """Problems that did not end the turn."""
 
     @property
     def search_query(self) -> str:
@@ -96,7 +96,7 @@ class CondenseTrace:
         return to_jsonable_python(values, inf_nan_mode="null", fallback=_plain)  # type: ignore[no-any-return]
 
     def redacted(self) -> dict[str, Any]:
-        """Return ``to_dict()`` without anybody's words: decisions, measures, roles, ids and timings only."""
+        """Return ``to_dict()`` without the words of users and documents."""
         return with_words(self.to_dict(), lambda text: f"<{len(text)}>" if text else "")  # type: ignore[no-any-return]
 
     def summary(self) -> str:
