@@ -8,7 +8,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -34,16 +34,6 @@ TESTED_VERSIONS = "0.14.5 to 0.14.25"
 _ENGINES_WITH_PARTS = (RetrieverQueryEngine, CitationQueryEngine)
 _PARTS = ("_retriever", "_response_synthesizer", "_node_postprocessors")
 _warned: set[str] = set()
-
-
-class Synthesis(Protocol):
-    """The two methods of a response synthesizer that a query engine calls."""
-
-    def synthesize(self, query: Any, nodes: Any, **kwargs: Any) -> Any:
-        """Answer from nodes."""
-
-    async def asynthesize(self, query: Any, nodes: Any, **kwargs: Any) -> Any:
-        """Answer from nodes."""
 
 
 def warn_once(key: str, message: str) -> None:
@@ -90,7 +80,7 @@ def postprocessors_of(query_engine: BaseQueryEngine) -> Sequence[BaseNodePostpro
 
 
 def for_turn(
-    query_engine: BaseQueryEngine, retriever: BaseRetriever, synthesis: Synthesis, postprocessors: Sequence[Any]
+    query_engine: BaseQueryEngine, retriever: BaseRetriever, synthesis: Any, postprocessors: Sequence[Any]
 ) -> BaseQueryEngine:
     """Return a shallow copy of an engine, for one turn, with its retriever, synthesizer and postprocessors replaced.
 
@@ -122,11 +112,6 @@ def synthesizer_for_turn(synthesizer: BaseSynthesizer, *, streaming: bool) -> Ba
 def wrap_prompts(synthesizer: BaseSynthesizer, wrap: Callable[[BasePromptTemplate], BasePromptTemplate]) -> None:
     """Replace a synthesizer's own prompts; those of shared sub-modules stay, and nothing is deep-copied."""
     synthesizer._update_prompts({name: wrap(prompt) for name, prompt in synthesizer._get_prompts().items()})
-
-
-def empty_response_of(synthesizer: BaseSynthesizer) -> str:
-    """Return the fixed text of a synthesizer that is given no nodes."""
-    return getattr(synthesizer, "_empty_response", "Empty Response")
 
 
 def llm_of(query_engine: BaseQueryEngine) -> LLM | None:
@@ -255,17 +240,11 @@ def embeds_queries_as_texts(model: BaseEmbedding) -> bool:
 
 
 def retrieves_asynchronously(retriever: BaseRetriever) -> bool:
-    """Return False if the retriever's asynchronous side is its blocking one, or its vector store has none."""
-    if type(retriever)._aretrieve is BaseRetriever._aretrieve or lacks_async_client(retriever):
+    """Return False if the retriever's asynchronous side is its blocking one, or its store has none, or no client."""
+    if type(retriever)._aretrieve is BaseRetriever._aretrieve:
         return False
     if not isinstance(retriever, VectorIndexRetriever):
         return True
-    return type(retriever._vector_store).aquery is not BasePydanticVectorStore.aquery
-
-
-def lacks_async_client(retriever: BaseRetriever) -> bool:
-    """Return True if the retriever's vector store has no client for asynchronous queries and refuses them."""
-    if not isinstance(retriever, VectorIndexRetriever):
-        return False
     store = retriever._vector_store
-    return getattr(store, "_aclient", store) is None
+    has_client = getattr(store, "_aclient", store) is not None
+    return has_client and type(store).aquery is not BasePydanticVectorStore.aquery

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from llama_index_condense_plus.errors import ConfigurationError
-from llama_index_condense_plus.evaluation.commands import positive
 from llama_index_condense_plus.evaluation.log_summary import as_lines, summarise
 from llama_index_condense_plus.evaluation.logged import Turn, as_case, as_training_row, read_turns
-from llama_index_condense_plus.evaluation.reading import pass_over
+from llama_index_condense_plus.evaluation.reading import pass_over, positive
 from llama_index_condense_plus.observability.clean import json_line, printable
 from llama_index_condense_plus.observability.line_file import write_private
 from llama_index_condense_plus.types import RewriteStatus, TriggerReason

@@ -18,6 +18,7 @@ from llama_index_condense_plus.errors import ConfigurationError
 from llama_index_condense_plus.evaluation.cases import Dataset, load_passages, shipped_dataset
 from llama_index_condense_plus.evaluation.chats import read_cases
 from llama_index_condense_plus.evaluation.engines import ENGINES, EngineContext, load_factory
+from llama_index_condense_plus.evaluation.reading import positive
 from llama_index_condense_plus.evaluation.report import as_html, as_text, make_report, missed_thresholds
 from llama_index_condense_plus.evaluation.retriever import LexicalRetriever
 from llama_index_condense_plus.evaluation.runner import run_engine
@@ -123,10 +124,3 @@ def _write(folder: Path, report: Mapping[str, Any]) -> None:
 def _threshold(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
     return name.strip(), float(value)
-
-
-def positive(text: str) -> int:
-    """Return a whole number of at least 1."""
-    if (number := int(text)) < 1:
-        raise argparse.ArgumentTypeError("at least 1 is expected")
-    return number

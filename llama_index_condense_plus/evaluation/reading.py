@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import sys
@@ -146,3 +147,10 @@ def _parsed(path: Path, line: int | None, text: str) -> Any:
     except (RecursionError, ValueError) as error:  # a ValueError too for a number of thousands of digits
         nested = isinstance(error, RecursionError)
         raise DataFileError(path, line, f"not JSON: {'nested too deeply' if nested else error}") from None
+
+
+def positive(text: str) -> int:
+    """Return a whole number of at least 1."""
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError("at least 1 is expected")
+    return number

@@ -7,7 +7,7 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -68,14 +68,8 @@ class SummaryState:
     @classmethod
     def from_dict(cls, stored: dict[str, Any] | None) -> SummaryState:
         """Read a stored state; what is missing or unknown is left out."""
-        stored = stored or {}
-        return cls(
-            str(stored.get("text", "")),
-            tuple(stored.get("names", ())),
-            int(stored.get("n_messages", 0)),
-            str(stored.get("mark", "")),
-            float(stored.get("lease_until", 0.0)),
-        )
+        known = {name: value for name, value in (stored or {}).items() if name in cls.__dataclass_fields__}
+        return cls(**{**known, "names": tuple(known.get("names", ()))})
 
     def fits(self, messages: Sequence[ChatMessage]) -> bool:
         """Return True if it summarises the beginning of this history."""
@@ -212,15 +206,7 @@ def fingerprint(message: ChatMessage) -> str:
 def due(
     messages: Sequence[ChatMessage], state: SummaryState, after_messages: int, keep_messages: int, min_chars: int
 ) -> int:
-    """Return the watermark after the next refresh; the present one if none is due.
-
-    Args:
-        messages: the whole history, oldest first.
-        state: what is summarised, fitting the history.
-        after_messages: up to this many messages nothing is summarised.
-        keep_messages: the newest messages that are never summarised.
-        min_chars: fewer new characters than this are left for later.
-    """
+    """Return the watermark after the next refresh; the present one if none is due."""
     if len(messages) <= after_messages:
         return state.n_messages
     end = min(len(messages) - keep_messages, state.n_messages + MAX_MESSAGES_AT_ONCE)
@@ -253,23 +239,15 @@ def merged(
     extractor: EntityExtractor,
     max_chars: int,
 ) -> SummaryState | None:
-    """Return the state after a refresh, or None if the answer is no summary.
-
-    Args:
-        state: the state before.
-        answer: what the model said.
-        messages: the whole history.
-        end: the new watermark.
-        extractor: finds the names.
-        max_chars: longest summary in characters.
-    """
+    """Return the state after a model's answer summarised up to a new watermark; None if the answer is no summary."""
     text = shorten(_THINK.sub("", answer).strip(), _model_chars(max_chars))
     if not text:
         return None
     names = list(state.names)
     for message in _said(messages[state.n_messages : end]):
-        for name in _names(message.full_text, extractor):
-            _add(names, name)
+        for entity in extractor.extract(message.full_text):
+            if entity.kind in NAME_KINDS:
+                _add(names, entity.text)
     return SummaryState(text, _fitting(names, max_chars // NAMES_SHARE), end, fingerprint(messages[end - 1]))
 
 
@@ -296,19 +274,12 @@ def _model_chars(max_chars: int) -> int:
     return max_chars - max_chars // NAMES_SHARE
 
 
-def _names(text: str, extractor: EntityExtractor) -> Iterator[str]:
-    return (entity.text for entity in extractor.extract(text) if entity.kind in NAME_KINDS)
-
-
 def _add(names: list[str], name: str) -> None:
     """Add a name; one that is known in full, or known by a part, keeps its place."""
     if any(_holds(known, name) for known in names):
         return
-    parts = [i for i, known in enumerate(names) if _holds(name, known)]
-    if parts:
-        names[parts[0]] = name
-    else:
-        names.append(name)
+    part = next((i for i, known in enumerate(names) if _holds(name, known)), len(names))
+    names[part : part + 1] = [name]
 
 
 def _holds(name: str, part: str) -> bool:
@@ -316,22 +287,11 @@ def _holds(name: str, part: str) -> bool:
     return f" {fold(part)} " in f" {fold(name)} "
 
 
-def _fitting(names: Sequence[str], max_chars: int) -> tuple[str, ...]:
+def _fitting(names: list[str], max_chars: int) -> tuple[str, ...]:
     """Return the earliest and the latest names that fit; those between them go."""
-    room = max_chars - LONGEST_NAMES_LABEL
-    if sum(len(name) + 2 for name in names) <= room:
-        return tuple(names)
-    first = _as_many(names, int(room * FIRST_NAMES_SHARE))
-    last = _as_many(names[::-1], room - sum(len(name) + 2 for name in names[:first]))
-    return (*names[:first], *names[max(first, len(names) - last) :])
-
-
-def _as_many(names: Sequence[str], room: int) -> int:
-    for count, name in enumerate(names):
-        room -= len(name) + 2
-        if room < 0:
-            return count
-    return len(names)
+    while sum(len(name) + 2 for name in names) > max_chars - LONGEST_NAMES_LABEL:
+        del names[int(FIRST_NAMES_SHARE * len(names))]
+    return tuple(names)
 
 
 def _said(messages: Sequence[ChatMessage]) -> list[WindowMessage]:

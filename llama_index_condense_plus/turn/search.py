@@ -55,7 +55,7 @@ class TurnSearch:
         """By node id: which queries found it, and at which ranks."""
         return provenance(self.lists)
 
-    def engine(self, synthesis: _compat.Synthesis | None = None) -> BaseQueryEngine:
+    def engine(self, synthesis: Any = None) -> BaseQueryEngine:
         """Return a query engine for this turn alone.
 
         Args:
