@@ -35,7 +35,6 @@ class Step(Operation):
     arun: Callable[[], Awaitable[Any]]
     """Performs it on the running event loop."""
     timeout_s: float | None = None
-    """Deadline in seconds; None: none."""
     is_beside: bool = False
     """True: it runs beside the flow, and the driver sends back its future or task."""
 

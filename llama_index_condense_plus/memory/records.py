@@ -72,11 +72,8 @@ class ConversationRecords:
     """
 
     store: BaseKVStore
-    """Where to."""
     key: str
-    """The conversation."""
     clock: Callable[[], float] = field(default=time.time)
-    """Wall-clock seconds."""
 
     @property
     def _turns(self) -> str:

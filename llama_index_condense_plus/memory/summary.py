@@ -55,7 +55,6 @@ class SummaryState:
     """The stored summary of a conversation."""
 
     text: str = ""
-    """The model's words."""
     names: tuple[str, ...] = ()
     """Names in the order in which they were first mentioned."""
     n_messages: int = 0

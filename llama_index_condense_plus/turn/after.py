@@ -25,11 +25,8 @@ class AfterTurn:
     """Writes the log, and rewrites some skipped turns in the background."""
 
     log: RewriteLog
-    """Where to."""
     pipeline: Pipeline
-    """The components."""
     shadow_rate: float
-    """Share of the skipped turns that are rewritten."""
     chance: Callable[[], float] = field(default=random.random)
     """Returns a number in [0, 1)."""
 

@@ -28,13 +28,7 @@ EARLIER_SHARE = 3
 
 
 def answer_query(mode: str, result: RewriteResult, plan: QueryPlan) -> str:
-    """Return the question put to the answer call: the user's words, with what they mean where a rewrite leads.
-
-    Args:
-        mode: ``answer.mode``.
-        result: the standalone question.
-        plan: what is searched.
-    """
+    """Return the question put to the answer call: the user's words, with what they mean where a rewrite leads."""
     lead = plan.queries[0]
     if mode == "rewritten":
         return lead.text
@@ -82,14 +76,10 @@ def _fitting(messages: list[ChatMessage], budget: int) -> list[ChatMessage]:
     return kept[::-1]
 
 
-def conversation_reply(message: str, language: str, before: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages of a reply without documents: small talk, or nothing found."""
+def converse(llm: LLM, message: str, language: str, before: Sequence[ChatMessage], *, streaming: bool) -> Step:
+    """Return the step that replies without documents: to small talk, or where nothing was found."""
     system = ChatMessage(role=MessageRole.SYSTEM, content=pack(language).phrase("converse"))
-    return [*_systems_first([system, *before]), ChatMessage(role=MessageRole.USER, content=message)]
-
-
-def converse(llm: LLM, messages: Sequence[ChatMessage], *, streaming: bool) -> Step:
-    """Return the step that replies from the conversation alone, without documents."""
+    messages = [*_systems_first([system, *before]), ChatMessage(role=MessageRole.USER, content=message)]
     fitting = _compat.messages_for(llm, messages)
 
     def run() -> Response | StreamingResponse:
@@ -155,36 +145,29 @@ class TurnSynthesis:
     """The synthesizer of one turn: answers the answer query after recent turns."""
 
     synthesizer: BaseSynthesizer
-    """The caller's synthesizer."""
     query: str
     """What to answer; the query that was searched stays with retriever and postprocessors."""
     before: Sequence[ChatMessage] = ()
-    """Messages before the synthesizer's own prompts."""
     streaming: bool = False
-    """Whether to stream."""
     on_begin: Callable[[], None] = lambda: None
     """Called when there are nodes to answer from, before the answer call."""
 
     def synthesize(self, query: QueryBundle, nodes: list[NodeWithScore], **kwargs: Any) -> Any:
         """Answer from the nodes."""
-        self._begin(nodes)
-        return self._ready().synthesize(query=self._asked(query), nodes=nodes, **kwargs)
+        return self._begun(nodes).synthesize(query=self._asked(query), nodes=nodes, **kwargs)
 
     async def asynthesize(self, query: QueryBundle, nodes: list[NodeWithScore], **kwargs: Any) -> Any:
         """Answer from the nodes."""
-        self._begin(nodes)
-        return await self._ready().asynthesize(query=self._asked(query), nodes=nodes, **kwargs)
-
-    def _begin(self, nodes: Sequence[NodeWithScore]) -> None:
-        if nodes:
-            self.on_begin()
+        return await self._begun(nodes).asynthesize(query=self._asked(query), nodes=nodes, **kwargs)
 
     def _asked(self, query: QueryBundle) -> QueryBundle:
         if query.query_str == self.query:
             return query
         return QueryBundle(self.query, image_path=query.image_path, custom_embedding_strs=query.custom_embedding_strs)
 
-    def _ready(self) -> BaseSynthesizer:
+    def _begun(self, nodes: Sequence[NodeWithScore]) -> BaseSynthesizer:
+        if nodes:
+            self.on_begin()
         synthesizer = _compat.synthesizer_for_turn(self.synthesizer, streaming=self.streaming)
         if self.before or _compat.lacks_system_role(synthesizer._llm):
             _compat.wrap_prompts(synthesizer, lambda prompt: PrefixedPromptTemplate.around(prompt, self.before))

@@ -50,7 +50,6 @@ class ConversationState:
     make_records: Callable[[], ConversationRecords]
     """Makes what is kept beside the messages, when it is first needed."""
     lock: TurnLock
-    """Lets one turn run at a time."""
     memory: Callable[[], BaseMemory | None]
     """Returns the memory it was made for while that lives."""
 
@@ -70,9 +69,7 @@ class Conversation:
     memory: BaseMemory
     """Holds the user's own words and the answers."""
     state: ConversationState
-    """What every engine over this conversation shares."""
     restriction: Restriction
-    """What every turn may search."""
     key: str
     """Identifies the conversation in its chat store."""
     tenants: Tenants
@@ -108,13 +105,9 @@ class Sessions:
     locks: Callable[[str], TurnLock] | None
     """Returns a conversation's lock by key; None: a lock within this process."""
     summary: SummarySettings
-    """The ``summary`` section."""
     llm: Callable[[], LLM]
-    """Returns the model that summarises."""
     namespace: str
-    """The tenant that the user named."""
     log_path: str
-    """Where the conversations are logged."""
 
     def __post_init__(self) -> None:
         self._states: WeakValueDictionary[tuple[int, str], ConversationState] = WeakValueDictionary()

@@ -31,9 +31,7 @@ class TurnOptions:
     rewrite: bool | str | None = None
     """None: the gate decides; False: never; True: always; a text: search this."""
     settings: CondensePlusSettings | None = None
-    """Other settings."""
     restriction: Restriction = field(default_factory=Restriction)
-    """What the turn may search."""
 
     def within(self, outer: TurnOptions) -> TurnOptions:
         """Return both options as one: the inner ones win, restrictions add up."""

@@ -52,9 +52,7 @@ class ResolvedQuery:
     """What a message means, and what is searched for it; filled by ``resolve``."""
 
     pipeline: Pipeline
-    """The components."""
     turn_id: str
-    """Identifier of the turn."""
     wanted: bool | str | None = None
     """None: the gate decides on a rewrite; False: never; True: always; a text: search this."""
     retriever: BaseRetriever | None = None
@@ -66,17 +64,12 @@ class ResolvedQuery:
     summary: SummaryKind = "none"
     """Where the memory keeps its summary; no other system message reaches the rewriting model."""
     window: HistoryWindow = field(init=False)
-    """The conversation."""
     decision: TriggerDecision = field(init=False)
-    """Whether a rewrite was asked for."""
     result: RewriteResult = field(init=False)
-    """The standalone question."""
     plan: QueryPlan = field(init=False)
-    """What to search."""
     prefetched: dict[str, Any] = field(default_factory=dict)
     """By its words: the original's retrieval, begun beside the rewrite."""
     timings: dict[str, float] = field(default_factory=dict)
-    """Seconds by stage."""
     warnings: list[str] = field(default_factory=list)
     """What went wrong without ending the turn."""
 

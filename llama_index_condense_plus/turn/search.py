@@ -35,15 +35,11 @@ class TurnSearch:
     query_engine: BaseQueryEngine
     """The caller's engine; never changed."""
     retrievers: Mapping[str, BaseRetriever]
-    """Where each query goes to, by name."""
     settings: CondensePlusSettings
-    """The options."""
     plan: QueryPlan
-    """What to search."""
     prefetched: Mapping[str, Any]
     """By its words: a retrieval that was begun before the plan was known."""
     lists: tuple[RankedList, ...] = ()
-    """What each query found."""
 
     @property
     def bundle(self) -> QueryBundle:

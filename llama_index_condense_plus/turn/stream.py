@@ -15,11 +15,10 @@ from llama_index.core.base.response.schema import AsyncStreamingResponse, Stream
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.chat_engine.utils import aresponse_gen_from_query_engine, response_gen_from_query_engine
 from llama_index.core.memory import BaseMemory
-from llama_index.core.tools import ToolOutput
 
 from llama_index_condense_plus import workers
 from llama_index_condense_plus.errors import AnswerTimeoutError, CondensePlusError
-from llama_index_condense_plus.flow import Step, adrive, drive, in_worker, kept
+from llama_index_condense_plus.flow import adrive, drive, in_worker, kept
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.turn.commit import Commit
 
@@ -43,16 +42,20 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
     """What was searched, and why."""
     _timer: threading.Timer | None = field(default=None, repr=False)
 
-    def start(self, commit: Commit, timeout_s: float | None) -> None:
-        """Read the model's stream in a thread and store the turn at its end."""
+    def start(self, answer: Any, commit: Commit, timeout_s: float | None) -> CondensePlusStreamingResponse:
+        """Read an answer's stream in a thread and store the turn at its end."""
+        self.chat_stream = response_gen_from_query_engine(cast(Any, _tokens(answer)))
         self._watch(commit, timeout_s)
         self.write_response_to_history_thread = workers.spawn(partial(self._write, commit), "writer", is_writer=True)
+        return self
 
-    def astart(self, commit: Commit, timeout_s: float | None) -> None:
-        """Read the model's stream in a task and store the turn at its end."""
+    async def astart(self, answer: Any, commit: Commit, timeout_s: float | None) -> CondensePlusStreamingResponse:
+        """Read an answer's stream in a task and store the turn at its end."""
+        self.achat_stream = aresponse_gen_from_query_engine(cast(Any, _atokens(answer)))
         self._ensure_async_setup()
         task = asyncio.get_running_loop().create_task(self._awrite(commit, timeout_s))
         self.awrite_response_to_history_task = kept(task)
+        return self
 
     @property
     def response_gen(self) -> Generator[str, None, None]:
@@ -182,29 +185,6 @@ class _CommitAsMemory:
 
 def _too_late(timeout_s: float) -> AnswerTimeoutError:
     return AnswerTimeoutError(f"The answer's stream did not end within answer.timeout_s = {timeout_s:g} s.")
-
-
-def deliver(
-    answer: Any, source: ToolOutput | None, trace: CondenseTrace, commit: Commit, timeout_s: float | None
-) -> Step:
-    """Return the step that hands the reader a stream and stores the turn behind it."""
-    response = CondensePlusStreamingResponse(
-        sources=[source] if source else [],
-        source_nodes=list(getattr(answer, "source_nodes", [])),  # core leaves async streams out
-        trace=trace,
-    )
-
-    def run() -> CondensePlusStreamingResponse:
-        response.chat_stream = response_gen_from_query_engine(cast(Any, _tokens(answer)))
-        response.start(commit, timeout_s)
-        return response
-
-    async def arun() -> CondensePlusStreamingResponse:
-        response.achat_stream = aresponse_gen_from_query_engine(cast(Any, _atokens(answer)))
-        response.astart(commit, timeout_s)
-        return response
-
-    return Step("stream", run, arun)
 
 
 def _tokens(answer: Any) -> Iterator[str]:

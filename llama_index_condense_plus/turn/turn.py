@@ -34,7 +34,6 @@ from llama_index_condense_plus.turn.answer import (
     TurnSynthesis,
     answer_query,
     clarifying_question,
-    conversation_reply,
     converse,
     prompt_tokens,
     recent_turns,
@@ -45,7 +44,7 @@ from llama_index_condense_plus.turn.conversation import Conversation
 from llama_index_condense_plus.turn.options import TurnOptions
 from llama_index_condense_plus.turn.query import ResolvedQuery, checked_history, checked_message
 from llama_index_condense_plus.turn.search import TurnSearch
-from llama_index_condense_plus.turn.stream import CondensePlusChatResponse, CondensePlusStreamingResponse, deliver
+from llama_index_condense_plus.turn.stream import CondensePlusChatResponse, CondensePlusStreamingResponse
 from llama_index_condense_plus.types import CARRY, PlannedQuery, QueryPlan, QueryRole, TriggerReason
 
 LONG_SHARE = 0.5
@@ -59,15 +58,12 @@ class Service:
     """What all turns of an engine share."""
 
     query_engine: BaseQueryEngine
-    """Searches and answers."""
     llm: Callable[[], LLM]
     """Returns the answering model; called only when one is needed."""
     prefix_messages: Sequence[ChatMessage] = ()
-    """System prompt and prefix messages of every answer call."""
     retrievers: Mapping[str, BaseRetriever] = field(default_factory=dict)
     """Named retrievers that each query goes to, in place of the query engine's own."""
     verbose: bool = False
-    """Print one line a turn."""
     after_turn: Callable[[CondenseTrace, Conversation], None] | None = None
     """Called with the trace once a turn is stored."""
 
@@ -77,19 +73,13 @@ class Turn:
     """One turn of one conversation."""
 
     service: Service
-    """What all turns of the engine share."""
     pipeline: Pipeline
-    """The components."""
     conversation: Conversation
-    """Where the turn belongs."""
     message: str
-    """The user's words."""
     chat_history: list[ChatMessage] | None
     """None: the memory; a list: this turn reads it in place of the memory."""
     options: TurnOptions
-    """What is different in this turn."""
     streaming: bool = False
-    """Whether the answer is streamed."""
     replaces_last: bool = False
     """True: the last round is taken back and answered anew."""
 
@@ -240,8 +230,7 @@ class Turn:
         llm = self.service.llm()
         before = self._with_recent_turns(resolved, llm.metadata.context_window)
         self._progress("answering")
-        reply = conversation_reply(message, resolved.decision.language, before)
-        return (yield converse(llm, reply, streaming=self.streaming))
+        return (yield converse(llm, message, resolved.decision.language, before, streaming=self.streaming))
 
     def _deliver(
         self, response: Any, source: ToolOutput | None, trace: CondenseTrace, commit: Commit
@@ -250,13 +239,16 @@ class Turn:
         if self.service.verbose:
             print(f"Querying with: {printable(trace.search_query)}" if self.pipeline.is_stock else trace.summary())
         self._tell(TurnEvent(turn_id=self.turn_id, trace=trace))
+        sources = [source] if source else []
         if self.streaming:
-            return (yield deliver(response, source, trace, commit, self._settings.answer.timeout_s))  # type: ignore[no-any-return]
+            nodes = list(getattr(response, "source_nodes", []))  # core leaves async streams out
+            stream = CondensePlusStreamingResponse(sources=sources, source_nodes=nodes, trace=trace)
+            return (yield twin(stream, "start", response, commit, self._settings.answer.timeout_s))  # type: ignore[no-any-return]
         text = str(response)
         yield from commit.write(text)
         return CondensePlusChatResponse(
             response=text,
-            sources=[source] if source else [],
+            sources=sources,
             source_nodes=list(trace.nodes),
             metadata={"condense_plus": trace.to_dict()},
             trace=trace,
