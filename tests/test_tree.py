@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +23,8 @@ FILES = {
 }
 MOST_LINES = 350
 """So many can be read at once; half of the files have less than 120."""
+MOST_MODULES, MOST_FUNCTIONS = 54, 370
+"""A turn that asks for a rewrite and searches two queries enters no more of ours."""
 NAMES = [name for name in package.__all__ if not name.startswith("__")]
 
 
@@ -40,3 +46,24 @@ def test_public_name_is_used_in_a_test(name: str) -> None:
     word = re.compile(rf"\b{name}\b")
     tests = (text for path, text in FILES.items() if path.startswith("tests/") and path != "tests/test_public_api.py")
     assert any(word.search(text) for text in tests)
+
+
+def test_rewritten_turn_enters_few_modules_and_functions(make_engine: Callable[..., Any]) -> None:
+    engine, entered = make_engine(cache={"enabled": False}), set()
+    engine.chat("and its warranty?")  # what is loaded once is loaded now
+
+    def note(frame: Any, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and package.__name__ in code.co_filename and not code.co_name.startswith("<"):
+            entered.add((code.co_filename, code.co_name, code.co_firstlineno))
+
+    before = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        engine.chat("and its price?")
+    finally:
+        threading.setprofile(None)
+        sys.setprofile(before)
+    assert len({path for path, *_ in entered}) <= MOST_MODULES
+    assert len(entered) <= MOST_FUNCTIONS
