@@ -258,6 +258,7 @@ def test_browser_shows_all_of_it_in_400_pixels_and_on_keys(address, browser):
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     page.locator(".me").first.focus()
     page.keyboard.press("Enter")
+    assert page.locator(".me:focus").get_attribute("aria-current") == "true", "the focus stays"
     assert page.locator(".me").first.get_attribute("aria-current") == "true"
 
 
