@@ -48,7 +48,7 @@ figures: .venv-bench/.ready ## run all benchmarks and write docs/benchmarks.md
 	$(BENCH)/python scripts/figures.py $(ARGS)
 
 train: .venv-bench/.ready ## train gate, trust and ranker (ARGS="--without qrecc")
-	$(BENCH)/python benchmarks/train.py $(ARGS)
+	$(BENCH)/python -m benchmarks.train $(ARGS)
 
 docs: .venv-docs/.ready ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/mkdocs build --strict $(ARGS)
@@ -71,9 +71,9 @@ clean: ## remove environments, caches and builds
 .venv-nox/.ready: INSTALL = nox
 .venv-%/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.10 or newer was not found. Set PYTHON=/path/to/python3." >&2; exit 1; }
-	@echo "preparing .venv-$* (once) …"
+	@echo "preparing .venv-$* (once): pip install $(INSTALL)"
 	@test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$* || { rm -rf .venv-$*; \
 		echo "This Python cannot make environments; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@.venv-$*/bin/python -m pip install -q --upgrade "pip>=25.1"
-	@.venv-$*/bin/python -m pip install -q $(INSTALL)
+	@.venv-$*/bin/python -m pip install $(if $(CI),-q) $(INSTALL)
 	@touch $@

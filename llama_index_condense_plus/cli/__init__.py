@@ -53,17 +53,17 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - one 
     except ModuleNotFoundError as error:
         print(f"condense-plus {command}: {error.name} is missing: {INSTALL}", file=sys.stderr)
         return USAGE_ERROR
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Exception as error:
         client = sys.modules.get("openai")
         if client is None or not isinstance(error, client.APIError):
             raise
         print(f"condense-plus {command}: the language model failed: {error} {CHECK_MODEL}", file=sys.stderr)
         return FAILURE
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def _parser(command: str) -> argparse.ArgumentParser:

@@ -82,5 +82,6 @@ def _check_server(api_base: str) -> None:
         return  # it answers; not every server lists its models
     except (OSError, ValueError) as error:
         raise ConfigurationError(
-            f"--api-base: no server answers at {api_base} ({error}). Start it, or leave --api-base out."
+            f"--api-base: no server answers at {api_base}: {getattr(error, 'reason', error)}. "
+            "Start it, or leave --api-base out."
         ) from None

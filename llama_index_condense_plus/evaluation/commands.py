@@ -73,11 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
     dataset = _dataset(arguments)
     runs = _runs(arguments, dataset)
     report = make_report(dataset, runs, k=arguments.top_k)
-    print(json.dumps(report, ensure_ascii=False) if arguments.json else as_text(report))
-    output = arguments.output or (Path("condense-plus-report") if arguments.cases else None)
-    if output:
+    if output := arguments.output or (Path("condense-plus-report") if arguments.cases else None):
         _write(output, report)
-        print(f"\nreport: {output / 'report.html'}", file=sys.stderr)
+        print(f"report: {output / 'report.html'}\n", file=sys.stderr)
+    print(json.dumps(report, ensure_ascii=False) if arguments.json else as_text(report))
     missed = list(missed_thresholds(report, dict(arguments.fail_under)))
     for line in missed:
         print(line, file=sys.stderr)

@@ -70,12 +70,14 @@ def test_main_says_which_extra_is_missing(capsys, monkeypatch):
     assert "rich is missing: pip install 'llama-index-condense-plus[demo]'" in capsys.readouterr().err
 
 
-def test_main_ends_quietly_when_interrupted(monkeypatch):
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, cli.INTERRUPTED), (BrokenPipeError, 0)])
+def test_main_ends_quietly_when_interrupted_or_read_no_further(error, code, monkeypatch):
     def run(arguments):
-        raise KeyboardInterrupt
+        raise error
 
+    monkeypatch.setattr(cli.os, "dup2", lambda *_: None)
     monkeypatch.setattr(importlib.import_module(cli.COMMANDS["explain"][0]), "run", run)
-    assert cli.main(["explain", "q"]) == cli.INTERRUPTED
+    assert cli.main(["explain", "q"]) == code
 
 
 def test_explain_prints_five_lines_and_the_rest_on_demand(history, capsys, monkeypatch):
