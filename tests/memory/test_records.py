@@ -1,6 +1,10 @@
 """What was searched, kept by turn beside the messages; topics; deletion; copies of an engine."""
 
+import copy
 import json
+import pickle
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
@@ -18,11 +22,13 @@ from llama_index.core.storage.kvstore import SimpleKVStore
 from llama_index_condense_plus import (
     CondensePlusChatEngine,
     CondensePlusSettings,
+    ConfigurationError,
     RewriteStatus,
 )
 from llama_index_condense_plus.flow import drive
 from llama_index_condense_plus.memory.records import ConversationRecords, TurnRecord, rounds_with_records
 from tests.fakes import ScriptedLLM, query_engine
+from tests.modes import Mode
 
 REWRITE = "What is the warranty of the GTE-3000?"
 
@@ -139,3 +145,62 @@ def test_engines_for_one_key_share_lock_and_records():
     assert one._conversation.lock is not other._conversation.lock
     one.chat("What does the GTE-3000 cost?")
     assert len(two.history_with_queries()) == 1
+
+
+class Cache:
+    """The least that a cache can be."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self.kept.get(key)
+
+    def set(self, key: str, value: str) -> None:
+        self.kept[key] = value
+
+
+class Deleting(Cache):
+    def delete(self, key: str) -> None:
+        del self.kept[key]
+
+
+class AsyncDeleting(Cache):
+    async def adelete(self, key: str) -> None:
+        del self.kept[key]
+
+
+@pytest.mark.parametrize(
+    ("make", "left"),
+    [(Cache, (1, 1)), (Deleting, (0, 0)), (AsyncDeleting, (0, 0))],
+    ids=["keeps", "sync", "async"],
+)
+def test_deleting_a_conversation_deletes_what_the_cache_can_delete(
+    make_engine: Callable[..., Any], mode: Mode, make: type[Cache], left: tuple[int, int]
+) -> None:
+    cache = make()
+    engine = make_engine(cache=cache)
+    mode.ask(engine, "and its price?")
+    assert len(cache.kept) == 1
+    if mode.is_async:
+        mode.run(engine.adelete_conversation())
+    else:
+        engine.delete_conversation()
+    assert len(cache.kept) == left[mode.is_async]
+    assert engine.chat_history == []
+    mode.ask(engine, "and its price?")  # the lock is free again
+
+
+def test_engine_is_copied_for_its_conversation_and_neither_deep_copied_nor_pickled(
+    make_engine: Callable[..., Any],
+) -> None:
+    engine = make_engine()
+    twin = copy.copy(engine)
+    assert twin is not engine
+    assert twin.chat_history == engine.chat_history
+    twin.reset()
+    assert engine.chat_history == []
+    with pytest.raises(ConfigurationError, match="for_conversation"):
+        copy.deepcopy(engine)
+    with pytest.raises(ConfigurationError, match=r"engine\.settings"):
+        pickle.dumps(engine)
