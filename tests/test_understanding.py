@@ -39,6 +39,7 @@ LEADS = {
         (OFFER, "sure, thanks", "What is the return procedure for worn shoes?"),
         (OFFER_IF, "sounds good", "List of the documents to renew a passport"),
         (OFFER_ZH, "要的，谢谢", "自动续费的规则是什么？"),
+        (OFFER_ZH, "嗯嗯", "自动续费的规则"),
         (OFFER_ZH, "好呀，讲讲", "自动续费的规则"),
         (OFFER_ZH, "想了解", "说明自动续费的规则"),
         (OFFER_IF_ZH, "麻烦了", "年假的申请步骤是什么？"),
@@ -49,7 +50,9 @@ LEADS = {
         (TICKET, "My mistake, for seniors", "How much is the ticket for seniors?"),
         (TICKET, "That's not what I asked, I meant the annual pass", "How much is the annual pass for adults?"),
         (TICKET, "No, I meant without breakfast", "How much is the ticket for adults without breakfast?"),
+        (TICKET, "Nope. For groups.", "How much is the ticket for groups?"),
         (LUGGAGE_ZH, "不是经济舱，是商务舱", "商务舱能带多少行李？"),
+        (LUGGAGE_ZH, "抱歉，头等舱", "头等舱能带多少行李？"),
         (LUGGAGE_ZH, "说错了，是商务舱", "商务舱能带多少行李？"),
         (LUGGAGE_ZH, "抱歉，我是说手提行李", "经济舱能带多少手提行李？"),
         (LUGGAGE_ZH, "应该是头等舱", "头等舱能带多少行李？"),
@@ -141,7 +144,7 @@ TALK = {
         "Translate that into Spanish",
         "What was your previous answer?",
     ),
-    WARRANTY_ZH: ("我们刚才聊了什么？", "再解释一遍", "把上面的内容翻译成英文", "我的第一个问题是什么？"),
+    WARRANTY_ZH: ("我们刚才聊了什么？", "再解释一遍", "概括成三点", "把上面的内容翻译成英文", "我的第一个问题是什么？"),
 }
 SPEAKS = (
     (WARRANTY, "I will need two rooms in Graz"),
@@ -213,3 +216,8 @@ def test_rewrite_that_still_points_beside_other_changes_is_not_trusted(
     history: tuple[str, ...], message: str, rewrite: str
 ) -> None:
     assert turn(history, message, rewrite)[0].rewrite.trust is not Trust.TRUSTED
+
+
+def test_nothing_is_carried_over_to_a_remark() -> None:
+    trace, _ = turn(WARRANTY, "phew kiddo", "What is the price of the Kestrel X5?")
+    assert [query.text for query in trace.plan.queries] == ["phew kiddo"]

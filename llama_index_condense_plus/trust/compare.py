@@ -106,10 +106,16 @@ class Comparison:
         return frozenset(cue.name for cue in self.pack.cues(self.message))
 
     @cached_property
+    def replies(self) -> bool:
+        """True if the message answers an assistant's message that offers or asks, instead of asking."""
+        last = [message.full_text for message in self.window.all_messages[-1:] if message.role == "assistant"]
+        asks = self.pack.is_question(self.message) and not self.pack.small_talk(self.message)
+        return not asks and any(pack_of(text).offers(text) for text in last)
+
+    @cached_property
     def accepts(self) -> bool:
         """True if the message says yes to what the assistant's last message offers or asks."""
-        last = [message.full_text for message in self.window.all_messages[-1:] if message.role == "assistant"]
-        return self.pack.small_talk(self.message) == "answer" and any(pack_of(text).offers(text) for text in last)
+        return self.replies and self.pack.small_talk(self.message) == "answer"
 
     @cached_property
     def stands_for_other_words(self) -> bool:
@@ -128,7 +134,8 @@ class Comparison:
         if self.stands_for_other_words:
             return ()
         clause = self.pack.asking_clause(self.message)
-        own = [token for token in self.asked.content if not self._points(token)]
+        wrong = [(c.start, c.start + len(c.text)) for c in self.pack.cues(self.message) if c.name == "correction"]
+        own = [t for t in self.asked.content if not self._points(t) and not any(a <= t.start < b for a, b in wrong)]
         if self.is_dated:
             own = [token for token in own if token.kind != "time"]
         return tuple([token for token in own if clause.start <= token.start < clause.end] or own)
@@ -274,14 +281,12 @@ class Comparison:
     @cached_property
     def resolves_nothing(self) -> bool:
         """True if the rewrite changes other words, and its question still points back as the message's does."""
-        before, after = (
-            [r for r in pack.references(pack.asking_clause(text).text) if r.kind in POINTING]
-            for pack, text in ((self.pack, self.message), (self.written_pack, self.rewrite))
-        )
+        clause = self.pack.references(self.pack.asking_clause(self.message).text)
+        before = [fold(r.text) for r in clause if r.kind in POINTING]
+        after = [r for r in self.written_pack.references(self.rewrite) if fold(r.text) in before]
         if self.same or not self.added or not before or len(after) < len(before):
             return False
-        first = self.rewrite.find(after[0].text)
-        return not any(token.kind in NAMING or token.start < first for token in self.added)
+        return not any(token.kind in NAMING or token.start < after[0].start for token in self.added)
 
     @cached_property
     def asks(self) -> bool:

@@ -15,6 +15,8 @@ from llama_index_condense_plus.rewriting.cutting import item_name
 from llama_index_condense_plus.trust.compare import MAX_CHARS, Comparison
 from llama_index_condense_plus.trust.words import bare, words
 
+REMARK = "nothing of a remark"
+"""Why a question is refused that was made of a remark: there is nothing to complete in it."""
 SHOWN = 80
 """Characters of a reason that are quoted."""
 OBEYED = 0.5
@@ -99,7 +101,7 @@ def repetition(c: Comparison) -> str:
     if form in own or len(form) < SHORT:
         return ""
     keeps_nothing = c.keeps_nothing and c.binding and not c.picks
-    meant = ("assistant",) * c.accepts + ("user",) * ("correction" in c.signs)  # most of the offer, or of the question
+    meant = ("assistant",) * c.replies + ("user",) * ("correction" in c.signs)  # most of the offer, or of the question
     is_statement = not c.asks and not c.accepts and c.pack.is_question(c.message)
     if c.picks and any(bare(item_name(item)) in form for item in c.window.list_items):
         return ""
@@ -183,17 +185,16 @@ def _script(char: str) -> str:
 
 def unrelated(c: Comparison) -> str:
     """Say so if the rewrite has nothing in common with the message and little with the conversation."""
-    if c.same:
+    if c.same or (c.accepts and len(c.unsaid) < len(c.added)):
         return ""
     keeps_half = c.kept_share >= HALF and c.frame_kept >= HALF
     if c.is_small_talk and not keeps_half and c.added and (c.asks or c.novelty >= UNSAID):
         return "small talk became a question"
     if not c.asked.content and c.added_questions and c.rarity >= HALF and c.knows_answers:
         return "a question that nobody asked"
-    last = [m.full_text for m in c.window.all_messages[-1:] if m.role == "assistant"]
-    replies = any(pack_of(text).offers(text) for text in last) or "correction" in c.signs
-    if c.keeps_nothing and not (replies or c.picks or c.references or c.pack.is_question(c.message)):
-        return "nothing of a remark"
+    told = c.replies or c.picks or c.references or "correction" in c.signs
+    if c.keeps_nothing and not (told or c.pack.is_question(c.message)):
+        return REMARK
     nothing = c.binding and not c.written.content and not c.references_left
     limit = UNSAID if c.frame_kept < HALF else HALF
     if nothing or (c.keeps_nothing and not c.keeps_remarks and not c.picks and c.novelty >= limit):

@@ -24,6 +24,7 @@ from llama_index_condense_plus.rewriting.cache import (
     predict_hash,
 )
 from llama_index_condense_plus.settings import CondensePlusSettings
+from llama_index_condense_plus.trust.refusals import REMARK
 from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.turn.models import ask
 from llama_index_condense_plus.types import RewriteAttempt, RewriteRequest, RewriteResult, RewriteStatus, Trust
@@ -104,6 +105,8 @@ class RewriteChain:
             attempt = yield from self._tried(rewriter)
             if attempt.ambiguous and settings.on_ambiguous == "ask":
                 break
+            if any(reason.endswith(REMARK) for reason in attempt.reasons):
+                break  # no rewriter has anything to complete
             if attempt.trust in (None, Trust.REFUSED):
                 continue
             if rewriter is carry and asks_first and not self._may_lead(attempt):
