@@ -31,7 +31,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 LINKED = [
     *PAGES,
     *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
-    *ROOT.glob("examples/*/*.md"),
+    *ROOT.glob("examples/**/*.md"),
 ]
 HEADING = re.compile(r"^(##+ |!\[)", re.MULTILINE)
 OPTION = re.compile(r"^\| `([a-z_]+(?:\.[a-z_]+)*)` \|[^|]+\|[^|]+\|$", re.MULTILINE)
@@ -51,6 +51,12 @@ def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
     assert sorted(pages) == sorted(re.findall(r"[\w/.-]+\.md", navigation))
+
+
+def test_every_example_is_listed() -> None:
+    listed = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    named = {"README.md", "shop.py", "__pycache__", *re.findall(r"\| \[([\w.]+)\]", listed)}
+    assert {path.name for path in (ROOT / "examples").iterdir()} - named == set()
 
 
 def test_every_picture_is_shown() -> None:
