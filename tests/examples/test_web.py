@@ -210,7 +210,9 @@ def browser() -> Iterator[Any]:
         pytest.skip("needs Chromium: apt install chromium")
     with playwright.sync_playwright() as started:
         launched = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield launched.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
+        context = launched.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(90_000)  # a machine may be busy
+        yield context
         launched.close()
 
 
