@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 import re
 import sys
 from pathlib import Path
@@ -157,3 +158,8 @@ def test_both_say_what_the_engine_searches(talk: Any, message: str, rewrite: str
         told = page.read_text(encoding="utf-8").replace("**", "")
         assert [query.text for query in trace.plan.queries if query.text not in told] == []
         assert message in told
+
+
+def test_reference_names_what_exists() -> None:
+    for name in re.findall(r"^::: (.+)$", (ROOT / "docs" / "reference.md").read_text(encoding="utf-8"), re.MULTILINE):
+        assert pydoc.locate(name) is not None, name
