@@ -28,21 +28,17 @@ FEATURES = {
     "rarest_new_alone": "the same where the clause points at nothing",
     "rarest": "class of rarity of the rarest word of the message",
     "new_names": "names and rare words of the clause that were not said before, at most 3",
-    "new_words": "other words with content of the clause that were not said before, at most 5",
+    "new_words": "words with content, names apart, of the clause that were not said before, at most 5",
     "said_last": "how rare the words are that the last message says too, summed up, at most 20",
     "person": "the clause names a person",
     "place": "the clause names a place",
     "organisation": "the clause names an organisation",
     "number": "the message holds a number",
+    "time": "the message holds a time",
     "bracket": "the message holds a title or anything else in brackets",
     "phrase": "words of the longest phrase of the message that was said before, at most 4",
     "reference": "the clause points at something",
     "bound_reference": "a name stands before the words that point, in the same message",
-    "comparison": "the message compares",
-    "opener": "the question opens like a follow-up",
-    "bare_start": "the message begins with a word that has content",
-    "reply": "the message asks nothing, and the assistant's last message asks",
-    "question": "the message asks",
     "only_users": "the history holds no answers",
 }
 """Name of a feature → what it measures."""
@@ -172,7 +168,6 @@ def features(reading: Reading) -> dict[str, float]:
     asked = [word for word in words if word.asked]
     new = [word for word in asked if word.place == NOWHERE]
     kinds = {word.token.kind for word in asked}
-    signs = {cue.name for cue in reading.cues}
     spoken = [token for token in reading.tokens if token.kind != "mark"]
     alone = not reading.references
     rarest_new = _rarest(new)
@@ -187,16 +182,12 @@ def features(reading: Reading) -> dict[str, float]:
         "place": "place" in kinds,
         "organisation": "organisation" in kinds,
         "number": any(word.token.kind == "number" for word in words),
+        "time": any(token.kind == "time" for token in reading.tokens),
         "bracket": any(unicodedata.category(token.text[0]) in ("Ps", "Pi") for token in reading.tokens),
         "phrase": _repeated(reading, spoken),
         "reference": not alone,
         "bound_reference": reading.bound,
-        "comparison": "comparison" in signs,
-        "opener": "opener" in signs,
-        "bare_start": bool(spoken) and spoken[0].is_content,
-        "reply": said.asks and not reading.asks,
         "only_users": not said.answered,
-        "question": reading.asks,
     }
     return {name: float(value) for name, value in found.items() if value}
 
