@@ -20,7 +20,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Command → the module with its ``configure(parser)`` and ``run(arguments) -> int``, and its line in the help."""
 
-INSTALL = "pip install 'llama-index-condense-plus[demo]'"
 CHECK_MODEL = "Check --api-base, --model and OPENAI_API_KEY, or unset the key to run without a model."
 FAILURE = 1
 USAGE_ERROR = 2
@@ -51,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - one 
         print(f"condense-plus {command}: {error}", file=sys.stderr)
         return USAGE_ERROR
     except ModuleNotFoundError as error:
-        print(f"condense-plus {command}: {error.name} is missing: {INSTALL}", file=sys.stderr)
+        install = "pip install 'llama-index-condense-plus[demo]'"
+        print(f"condense-plus {command}: {error.name} is missing: {install}", file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED

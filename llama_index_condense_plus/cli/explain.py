@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
-from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core import VectorStoreIndex
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import NodeWithScore
 
@@ -65,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     overrides = {} if llm else {"rewrite": {"chain": ("rules", "original")}}
     read = CondensePlusSettings.from_toml
     settings = read(arguments.settings, **overrides) if arguments.settings else CondensePlusSettings(**overrides)
-    with _retriever(arguments) as retriever:
+    with _opened(arguments) as index:
+        retriever = index.as_retriever(similarity_top_k=TOP_K) if index else LexicalRetriever(())
         engine = CondensePlusChatEngine.from_defaults(
             retriever=retriever, llm=MockLLM(), condense_llm=llm, settings=settings
         )
@@ -108,14 +109,11 @@ def _why(
         yield "check", f"{CHECKS[answer.question]} {words[answer.answer]}"
 
 
-@contextmanager
-def _retriever(arguments: argparse.Namespace) -> Iterator[BaseRetriever]:
+def _opened(arguments: argparse.Namespace) -> AbstractContextManager[VectorStoreIndex | None]:
     if arguments.docs is None:
-        yield LexicalRetriever(())
-        return
+        return nullcontext()
     from rich.console import Console  # noqa: PLC0415, an extra
 
     from llama_index_condense_plus.demo.knowledge import open_index  # noqa: PLC0415, needs the extra
 
-    with open_index(arguments.docs, arguments.embed_model, Console(stderr=True)) as index:
-        yield index.as_retriever(similarity_top_k=TOP_K)
+    return open_index(arguments.docs, arguments.embed_model, Console(stderr=True))

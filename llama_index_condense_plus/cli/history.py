@@ -38,8 +38,7 @@ def read_history(name: str | None) -> list[ChatMessage]:
     except OSError as error:
         raise ConfigurationError(f"--history: cannot read {name}: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        wanted = 'a list of {"role": "user" or "assistant", "content": "…"}'
-        raise ConfigurationError(f"--history: {name} is not {wanted}: {error!r}") from None
+        raise ConfigurationError(f"--history: {name} is no list of role and content: {error!r}") from None
 
 
 def _spoken(number: int, line: str) -> ChatMessage:

@@ -30,7 +30,6 @@ Rotated files (condense-plus.jsonl.1, …) are read too. Cases and training rows
 turns have a label only if log.shadow_rate selected them, or if a user rated them good.
 """
 EXPORTS: dict[str, Callable[[Turn], Any]] = {"cases": as_case, "training": as_training_row}
-"""What turns can be exported as."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

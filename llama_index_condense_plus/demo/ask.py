@@ -24,7 +24,6 @@ EXAMPLES = """examples:
   condense-plus ask docs/ --store my.index             keep the index in this folder
   printf '%s\\n' "What is a guard?" "How do I write one?" | condense-plus ask docs/ --json
 """
-HELP = "/why shows how the last question was searched, /reset forgets the conversation, /quit ends."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Index what is new in the folder and chat."""
-    store = arguments.store or _cache_folder(arguments.docs, arguments.embed_model)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "condense-plus"
+    key = hashlib.sha256(f"{arguments.docs.resolve()}\n{arguments.embed_model}".encode()).hexdigest()[:16]
+    store = arguments.store or cache / key
     store.mkdir(parents=True, exist_ok=True, mode=0o700)
     return chat(arguments, arguments.docs, store)
 
@@ -56,7 +57,7 @@ def chat(arguments: argparse.Namespace, docs: Path | None = None, store: Path | 
         engine = make_engine(index, llm)
         last = "Nothing was searched yet."
         if sys.stdin.isatty():
-            console.print(HELP, style="dim")
+            console.print("/why shows how the last question was searched, /reset starts anew, /quit ends", style="dim")
         for line in iter(_read, "/quit"):
             if line == "/reset":
                 engine.reset()
@@ -95,10 +96,3 @@ def _answer(engine: CondensePlusChatEngine, question: str, console: Console, *, 
         searched = trace.search_query if trace and sources else "nothing"
         console.print(Text(f"\n⌕ {printable(searched)} → {', '.join(sources)}", style="dim"))
     return str(trace)
-
-
-def _cache_folder(docs: Path, embed_model: str | None) -> Path:
-    """Return a folder of the user's cache that belongs to these files and this embedding."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    key = hashlib.sha256(f"{docs.resolve()}\n{embed_model}".encode()).hexdigest()[:16]
-    return cache / "condense-plus" / key

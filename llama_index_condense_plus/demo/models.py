@@ -19,8 +19,6 @@ ANSWER_TOKENS = 300
 """Longest answer, in tokens."""
 TIMEOUT_S = 120.0
 """Deadline of a call in seconds: a small model on two cores needs one of them."""
-CHECK_S = 5.0
-"""Deadline of the first look at a server, in seconds."""
 
 
 def load_model(api_base: str | None = None, model: str | None = None) -> LLM | None:
@@ -77,7 +75,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
 def _check_server(api_base: str) -> None:
     try:
         request = urllib.request.Request(f"{api_base.rstrip('/')}/models")  # noqa: S310 - the user's own server
-        urllib.request.urlopen(request, timeout=CHECK_S).close()  # noqa: S310
+        urllib.request.urlopen(request, timeout=5).close()  # noqa: S310
     except urllib.error.HTTPError:
         return  # it answers; not every server lists its models
     except (OSError, ValueError) as error:

@@ -35,7 +35,6 @@ COMPLETE = ("first", "topic switch", "thanks")
 """Kinds of turns whose words alone say what is meant."""
 MESSY = ("remark", "correction")
 """Kinds of turns that people write and demos leave out."""
-Words = Mapping[str, Any]
 Row = Mapping[str, Any]
 
 
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show_score(console: Console, rows: Sequence[Row], words: Words, model: str | None) -> None:
+def _show_score(console: Console, rows: Sequence[Row], words: Row, model: str | None) -> None:
     rows = [row for row in rows if row["kind"] not in COMPLETE]
     console.print(Text(words["title"].format(n=len(rows)), style="bold"))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -110,7 +109,7 @@ def _first_screen(rows: Sequence[Row], lang: str) -> tuple[list[Row], Row | None
     return sorted(shown, key=rows.index), missed[0] if missed else None
 
 
-def _show_turn(console: Console, row: Row, words: Words) -> None:
+def _show_turn(console: Console, row: Row, words: Row) -> None:
     """Print what each way searched and where it found the passage, and why."""
     console.print(Text.assemble("\n", (f"› {row['question']}", "bold")))
     lines = []

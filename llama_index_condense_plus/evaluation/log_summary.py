@@ -47,19 +47,13 @@ def summarise(turns: Sequence[Turn]) -> dict[str, Any]:
 
 def as_lines(summary: dict[str, Any]) -> list[str]:
     """Return a summary for reading."""
-    lines = [f"{_counted(summary['turns'], 'turn')} in {_counted(summary['conversations'], 'conversation')}"]
+    lines = [f"turns: {summary['turns']}, conversations: {summary['conversations']}, cached: {summary['cache_hits']}"]
     if summary["turns"]:
-        lines[0] += f", {summary['from']} to {summary['to']}"
-    if summary["cache_hits"]:
-        lines[0] += f", {_counted(summary['cache_hits'], 'rewrite')} from the cache"
+        lines.append(f"{summary['from']} to {summary['to']}")
     for name, value in summary.items():
         if isinstance(value, dict) and any(value.values()):
             lines += ["", name, *(f"{count:>8}  {key}" for key, count in value.items())]
     return lines
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _table(values: Iterable[str], most: int | None = None) -> dict[str, int]:

@@ -55,7 +55,6 @@ class RewriteLog:
             raise ConfigurationError(f"log.path: cannot write {path}: {error}") from None
         self.dropped: int = 0
         """Rows lost because the disk was full, or so slow that too many waited."""
-        self._closed = False
         self._start_anew()
         _open.add(self)
 
@@ -100,28 +99,25 @@ class RewriteLog:
 
     def close(self) -> None:
         """Write what waits; a hung disk is given up after ``CLOSE_TIMEOUT_S``."""
-        if self._closed:
-            return
-        self._closed = True
         if not self._drained():
             self.dropped += len(self._waiting)
 
     def _drained(self) -> bool:
         """Wait until every row is on the disk; return False if the disk hangs."""
-        self._start()
+        self._start(or_write_here=True)
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting, CLOSE_TIMEOUT_S)
 
     def _put(self, row: dict[str, Any]) -> None:
         line = json_line({"time": round(time.time(), 3), "versions": self._versions, **row})
         with self._changed:
-            if self._closed or len(self._waiting) >= QUEUE_SIZE:
+            if len(self._waiting) >= QUEUE_SIZE:
                 self.dropped += 1
                 return
             self._waiting.append(line)
         self._start()
 
-    def _start(self) -> None:
+    def _start(self, *, or_write_here: bool = False) -> None:
         with self._changed:
             if self._is_writing or not self._waiting:
                 return
@@ -129,9 +125,9 @@ class RewriteLog:
         try:
             workers.spawn(self._write_waiting, "log")
         except (workers.WorkersExhaustedError, RuntimeError):  # no more threads: the row waits for the next one
-            self._is_writing = False
-            if self._closed:
+            if or_write_here:
                 self._write_waiting()
+            self._is_writing = False
 
     def _write_waiting(self) -> None:
         while True:

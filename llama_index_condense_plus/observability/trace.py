@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, SupportsFloat
@@ -111,11 +110,6 @@ class CondenseTrace:
 
     def __repr__(self) -> str:
         return f"<CondenseTrace {_shortened(self.summary())}>"
-
-    def _repr_html_(self) -> str:
-        """Show the trace in a notebook."""
-        cells = (f"<tr><th>{label}</th><td>{html.escape(printable(words))}</td></tr>" for label, words in self._told())
-        return f"<table>{''.join(cells)}</table>"
 
     def _outcome(self) -> str:
         result = self.rewrite

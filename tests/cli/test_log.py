@@ -30,7 +30,7 @@ def printed_rows(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> li
 def test_log_summary_groups(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["log", "summary", log]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("3 turns in 1 conversation, 2023-11-14")
+    assert shown.startswith("turns: 3, conversations: 1, cached: 0\n2023-11-14")
     for words in ("1  self_contained", "1  new_entity", "2  GTE-3000", "1  missed"):
         assert words in shown
     assert cli.main(["log", "summary", log, "--json"]) == 0

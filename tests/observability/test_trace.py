@@ -39,15 +39,14 @@ def test_trace_is_five_readable_lines(make_engine: Make) -> None:
     assert len(str(make_engine(first=False).explain("Tell me about the GTE-3000")).splitlines()) == 5
 
 
-@pytest.mark.parametrize("show", [str, repr, CondenseTrace.summary, CondenseTrace._repr_html_])
+@pytest.mark.parametrize("show", [str, repr, CondenseTrace.summary])
 def test_words_of_anybody_stay_words(make_engine: Make, show: Callable[[CondenseTrace], str]) -> None:
     trace = make_engine().explain(f"{FORGED} <b>" + "x" * 5000)
     query = replace(trace.plan.queries[0], text=FORGED)
     shown = show(replace(trace, plan=QueryPlan((query,)), warnings=(FORGED,)))
     assert not [c for c in shown if c in "\r\x1b\x07\u202e"]
     assert len(shown.splitlines()) in (1, 5)
-    assert show is CondenseTrace.summary or show is CondenseTrace._repr_html_ or len(shown) < 6 * LINE_CHARS
-    assert show is not CondenseTrace._repr_html_ or "<b>" not in shown
+    assert show is CondenseTrace.summary or len(shown) < 6 * LINE_CHARS
 
 
 def test_doubt_and_its_reasons_are_told(make_engine: Make) -> None:
