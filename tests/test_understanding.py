@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 
-from llama_index_condense_plus import CondensePlusChatEngine, Trust
+from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings, Trust
 from llama_index_condense_plus.retrieval.plan import same_query
 from tests.fakes import ScriptedLLM, WordRetriever, query_engine
 from tests.modes import Mode
@@ -154,9 +154,12 @@ SPEAKS = (
 )
 
 
-def turn(history: tuple[str, ...], message: str, rewrite: str, mode: str = "chat") -> tuple[Any, ScriptedLLM]:
-    llm = ScriptedLLM(rewrite=rewrite)
-    engine = CondensePlusChatEngine.from_defaults(query_engine(llm=llm, retriever=WordRetriever(["a", "b"])), llm=llm)
+def turn(
+    history: tuple[str, ...], message: str, rewritten: str, mode: str = "chat", **sections: Any
+) -> tuple[Any, ScriptedLLM]:
+    llm, settings = ScriptedLLM(rewrite=rewritten), CondensePlusSettings(**sections)
+    searching = query_engine(llm=llm, retriever=WordRetriever(["a", "b"]))
+    engine = CondensePlusChatEngine.from_defaults(searching, llm=llm, settings=settings)
     said = [ChatMessage(role=("user", "assistant")[i % 2], content=text) for i, text in enumerate(history)]
     caller = Mode(mode)
     trace = engine.trace_of(caller.ask(engine, message, said).response)
@@ -221,3 +224,21 @@ def test_rewrite_that_still_points_beside_other_changes_is_not_trusted(
 def test_nothing_is_carried_over_to_a_remark() -> None:
     trace, _ = turn(WARRANTY, "phew kiddo", "What is the price of the Kestrel X5?")
     assert [query.text for query in trace.plan.queries] == ["phew kiddo"]
+
+
+@pytest.mark.parametrize(
+    ("history", "message", "asks"),
+    [
+        (("Who are Maria Lopez and Anna Berg?", "Maria Lopez and Anna Berg are nurses."), "When does she work?", True),
+        (("Compare the Kestrel X5 and the Falcon Z3", "The Kestrel X5 and the Falcon Z3 fly."), "Is it heavy?", True),
+        (("客户A和客户B的账期？", "客户A是30天，客户B是60天。"), "该客户的折扣是多少？", True),
+        (("方案A和方案B有什么区别？", "方案A便宜，方案B快。"), "它的价格是多少？", True),
+        (("王芳和刘洋谁负责报销？", "王芳和刘洋都负责报销。"), "她的邮箱是什么？", True),
+        (WARRANTY, "Is it heavy?", False),
+        (WARRANTY_ZH, "它多少钱？", False),
+        (("Who is Maria Lopez?", "Maria Lopez is a nurse."), "When does she work?", False),
+    ],
+)
+def test_asks_which_of_two_is_meant(history: tuple[str, ...], message: str, asks: bool) -> None:
+    trace, llm = turn(history, message, "a question", rewrite={"on_ambiguous": "ask"})
+    assert (trace.rewrite.ambiguous, llm.count("rewrite")) == (asks, int(not asks))

@@ -17,7 +17,7 @@ from llama_index_condense_plus.types import HistoryWindow, RewriteRequest, Windo
 
 MAX_MESSAGE = 600
 """Longer messages say themselves what they are about."""
-CLOSE, TOGETHER = 0.9, 0.4
+CLOSE, TOGETHER = 0.9, 0.1
 """A second name with this share of the first one's probability makes the choice ambiguous; less will do for two that
 were always mentioned together."""
 SAME_SALIENCE = 0.02
