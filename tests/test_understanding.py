@@ -242,3 +242,19 @@ def test_nothing_is_carried_over_to_a_remark() -> None:
 def test_asks_which_of_two_is_meant(history: tuple[str, ...], message: str, asks: bool) -> None:
     trace, llm = turn(history, message, "a question", rewrite={"on_ambiguous": "ask"})
     assert (trace.rewrite.ambiguous, llm.count("rewrite")) == (asks, int(not asks))
+
+
+@pytest.mark.parametrize(
+    ("history", "message", "item"),
+    [
+        (COURSES, "2", "Watercolour"),
+        (COURSES, "I'd take the third one", "Bookbinding"),
+        (COURSES, "the last one, please", "Bookbinding"),
+        (COURSES, "option b", "Watercolour"),
+        (PLANS_ZH, "我要第二个", "亲情套餐"),
+        (PLANS_ZH, "最后那个吧", "校园套餐"),
+        (PLANS_ZH, "9", "9"),
+    ],
+)
+def test_pick_finds_its_item_without_a_model(history: tuple[str, ...], message: str, item: str) -> None:
+    assert turn(history, message, "", rewrite={"chain": ["rules", "original"]})[0].plan.search_query == item

@@ -11,6 +11,7 @@ from llama_index_condense_plus.languages.text import fold
 from llama_index_condense_plus.linear import LinearModel
 from llama_index_condense_plus.operations import Flow, Rewritten, RuleOutcome
 from llama_index_condense_plus.protocols import EntityExtractor
+from llama_index_condense_plus.rewriting.cutting import item_name
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.ranking import UNNAMED, Ranked, find_candidates, rank, shipped_ranker
 from llama_index_condense_plus.types import HistoryWindow, RewriteRequest, WindowMessage
@@ -23,12 +24,10 @@ were always mentioned together."""
 SAME_SALIENCE = 0.02
 COMPLETE = 2
 """A question without a pronoun that speaks of so many things is complete."""
-MAX_ITEM = 40
-"""A list item is named by its head, up to this many characters."""
 _DECLINED = RuleOutcome(None)
 _POINTING = frozenset({"person", "thing", "place", "plural"})
-_ITEM_END = re.compile(r"[:\uff1a\u3002;\uff1b(\uff08]|[,\uff0c](?=\S{6})|, | [-\u2013\u2014] ")
 _NUMBER = re.compile(r"\d{1,2}")
+_LETTERS = "abcdefgh"
 
 
 class CarryRewriter:
@@ -175,19 +174,18 @@ def _picked(message: str, items: Sequence[str], pack: WordPack) -> str | None:
 
 
 def _position(text: str, pack: WordPack) -> int:
-    number = _NUMBER.search(text)
-    if number:
-        return int(number.group())
-    letters = [char for char in fold(text) if char.isalnum()]
+    """Return which item words such as "2", "option b" or "the third one" mean; 0 if none."""
     numbers = pack.table.get("numbers", {})
-    last = letters[-1]
-    known = next((int(numbers[char]) for char in reversed(letters) if char in numbers), 0)
-    return known or (ord(last) - ord("a") + 1 if last.isascii() else 0)
+    for word in (fold(token.text) for token in pack.tokenize(text)):
+        if digits := _NUMBER.match(word):
+            return int(digits.group())
+        inside = word if not word.isascii() else ""
+        known = next((int(numbers[part]) for part in (word, *inside) if part in numbers), 0)
+        if known or (len(word) == 1 and word in _LETTERS):
+            return known or _LETTERS.index(word) + 1
+    return 0
 
 
 def _item(items: Sequence[str], position: int) -> str:
-    """Return the head that names a list item: "Basic" of "Basic: $9 a month"."""
     index = position - 1 if position > 0 else len(items) + position
-    if position == 0 or not 0 <= index < len(items):
-        return ""
-    return _ITEM_END.split(items[index], maxsplit=1)[0].strip(" *`")[:MAX_ITEM]
+    return item_name(items[index]) if position and 0 <= index < len(items) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -47,6 +48,7 @@ _TAGGED = re.compile(
 )
 _LIKE_JSON = re.compile(r"\s*(?:\{\s*(?:[\"'“}]|\w+\s*:)|\[\s*(?:[\"{\]]))")
 _OBJECT = re.compile(r"\{\s*[\"'“]?[\w ]{1,40}[\"'”]?\s*[:：].*\}", re.DOTALL)
+_WORD_END = re.compile(r"[\s-]+|(?<=[a-z])(?=[A-Z])")
 _BULLET = re.compile(
     r"\s*(?:[-*•·▪◦‣–—>#]+\s+|#{1,6}\s*|>\s*|[(（]?\d{1,2}[)）.、．:：]\s*(?!\d)|[①-⑨]\s*|[(（]?[a-cA-C][)）.]\s+)"
 )
@@ -76,31 +78,32 @@ def parse_rewrite(raw: str, original: str) -> ParsedRewrite:
         raw: the model's output, anything at all.
         original: the user's words.
     """
-    text, problem = _without_thinking(raw.replace("\r\n", "\n").replace("\ufeff", ""))
-    if not problem:
-        text, problem = _question(_unwrapped(text), original)
-    if problem:
-        return ParsedRewrite(None, problem)
+    try:
+        text = _question(_unwrapped(_without_thinking(raw.replace("\r\n", "\n").replace("\ufeff", ""))), original)
+    except _NoQuestionError as problem:
+        return ParsedRewrite(None, str(problem))
     edits = () if text == raw.strip() else (Edit("parser", raw.strip()[:_SHOWN], text),)
     return ParsedRewrite(text, "", edits)
 
 
-def _without_thinking(raw: str) -> tuple[str, str]:
-    """Return what follows the think text, or the problem with it."""
+class _NoQuestionError(Exception):
+    """Says why there is no question in an output."""
+
+
+def _without_thinking(raw: str) -> str:
     text = raw
     closes = list(_CLOSE.finditer(raw))
     if closes:  # also a closing mark alone: some templates open the block in the prompt
         text = raw[closes[-1].end() :]
         opened = _OPEN.search(raw)
-        before = raw[: opened.start()] if opened else ""
-        if not text.strip() and before.strip():  # the question came first, the thoughts after it
-            text = before
+        if opened and not text.strip():  # the question came first, the thoughts after it
+            text = raw[: opened.start()]
     finals = list(_FINAL.finditer(text))
     if finals:
         text = text[finals[-1].end() :]
     if _OPEN.search(text) or (not finals and _CHANNEL in text.lower()):
-        return "", "unclosed think block"
-    return text[:MAX_PARSED_CHARS], "" if text.strip() else "empty"
+        raise _NoQuestionError("unclosed think block")
+    return text[:MAX_PARSED_CHARS]
 
 
 def _unwrapped(text: str) -> str:
@@ -117,41 +120,37 @@ def _unwrapped(text: str) -> str:
     return text.strip().strip("`").strip()
 
 
-def _question(text: str, original: str) -> tuple[str, str]:
+def _question(text: str, original: str) -> str:
     if not text:
-        return "", "empty"
-    found, is_json = _json_question(text)
-    if is_json and found is None:
-        return "", "broken or foreign JSON"
-    line = _one_line(_pick(text if found is None else found, original)[:_MAX_LINE], original)
+        raise _NoQuestionError("empty")
+    line = _one_line(_pick(_json_question(text) or text, original)[:_MAX_LINE], original)
     if _match("unchanged", line):
         line = " ".join(original.split())
-    if not line or _match("nothing", line) or not any(map(str.isalnum, line)):
-        return "", "no question in the output"
-    return line, ""
+    if _match("nothing", line) or not any(map(str.isalnum, line)):
+        raise _NoQuestionError("no question in the output")
+    return line
 
 
-def _json_question(text: str) -> tuple[str | None, bool]:
-    """Return the question in a JSON output, and whether the output is meant as JSON."""
-    is_json = _LIKE_JSON.match(text) is not None
+def _json_question(text: str) -> str | None:
+    """Return the question in a JSON output, None if the output is none; broken JSON is no question."""
     if text.startswith('"'):
         try:
-            return str(json.loads(text, strict=False)), True
+            return str(json.loads(text, strict=False))
         except ValueError:
-            return None, False
-    found = _OBJECT.search(text)
+            return None
+    is_json, found = _LIKE_JSON.match(text) is not None, _OBJECT.search(text)
     if not is_json and found is None:
-        return None, False
-    if is_json and found is None and not text.rstrip().endswith(("}", "]", '"', "'")):
-        return None, True  # cut off
-    import json_repair  # noqa: PLC0415 - only for output that is JSON
+        return None
+    question = None
+    if found or text.rstrip().endswith(("}", "]", '"', "'")):  # else it is cut off
+        import json_repair  # noqa: PLC0415 - only for output that is JSON
 
-    try:
-        value = json_repair.repair_json(text if is_json else found.group() if found else "", return_objects=True)
-    except (ValueError, RecursionError):
-        return None, is_json
-    question = _find(value, 0) if is_json or isinstance(value, dict) else None
-    return question, is_json or question is not None
+        with suppress(ValueError, RecursionError):
+            value = json_repair.repair_json(text if is_json or not found else found.group(), return_objects=True)
+            question = _find(value, 0) if is_json or isinstance(value, dict) else None
+    if is_json and not question:
+        raise _NoQuestionError("broken or foreign JSON")
+    return question
 
 
 def _find(value: Any, depth: int) -> str | None:
@@ -162,18 +161,11 @@ def _find(value: Any, depth: int) -> str | None:
         return " ".join(value.split()) or None
     inside: Iterable[Any] = value[:4] if isinstance(value, list) else ()
     if isinstance(value, dict):
-        keyed = {_snake(str(key)): inner for key, inner in value.items()}
+        keyed = {_WORD_END.sub("_", str(key).strip()).lower(): inner for key, inner in value.items()}
+        keys = (*KEYS, *(key for pack in registered_packs().values() for key in pack.words("question_key")))
         nested = (inner for inner in value.values() if not isinstance(inner, str))
-        inside = (*(keyed[key] for key in _keys() if key in keyed), *nested)
+        inside = (*(keyed[key] for key in keys if key in keyed), *nested)
     return next((found for inner in inside if (found := _find(inner, depth + 1)) is not None), None)
-
-
-def _snake(key: str) -> str:
-    return re.sub(r"[\s-]+|(?<=[a-z])(?=[A-Z])", "_", key.strip()).lower()
-
-
-def _keys() -> list[str]:
-    return [*KEYS, *(key for pack in registered_packs().values() for key in pack.words("question_key"))]
 
 
 def _pick(text: str, original: str) -> str:
