@@ -42,8 +42,8 @@ class Summariser(ScriptedLLM):
 
 
 async def settled() -> None:
-    while _tasks:
-        await asyncio.gather(*tuple(_tasks))
+    while mine := [task for task in _tasks if task.get_loop() is asyncio.get_running_loop()]:
+        await asyncio.gather(*mine)
 
 
 def test_request_quotes_the_conversation_so_that_it_cannot_break_out():
