@@ -6,8 +6,97 @@ from hypothesis import strategies as st
 
 from llama_index_condense_plus import CondensePlusSettings
 from llama_index_condense_plus.cleanup import Cleaner, clean_query, fit_query, safe_line
-from tests.cleanup_cases import CLEANED_EN, CLEANED_ZH, TRAPS_EN, TRAPS_ZH
 
+CLEANED_ZH = [
+    ("刚才提到的GTE-3000多少钱？", "GTE-3000多少钱？"),
+    ("刚才GTE-3000的价格是多少", "GTE-3000的价格是多少"),
+    ("你之前介绍的套餐包含什么", "套餐包含什么"),
+    ("上面说的安装步骤", "安装步骤"),
+    ("上文提到的年假规定", "年假规定"),
+    ("此前提到的公司总部在哪里", "公司总部在哪里"),
+    ("您刚才推荐的酒店有停车场吗", "酒店有停车场吗"),
+    ("GTE-3000和刚才提到的Orion哪个好", "GTE-3000和Orion哪个好"),
+    ("如上所述，报销流程是什么", "报销流程是什么"),
+    ("请问GTE-3000多少钱？", "GTE-3000多少钱？"),
+    ("你好，打印机怎么联网", "打印机怎么联网"),
+    ("能不能告诉我打印机的价格", "打印机的价格"),
+    ("我想知道年假有几天", "年假有几天"),
+    ("打印机的价格，谢谢", "打印机的价格"),
+    ("打印机的价格是多少？谢谢！", "打印机的价格是多少？"),
+    ("请问刚才提到的GTE-3000多少钱，谢谢！", "GTE-3000多少钱！"),
+    ("刚刚A方案的价格是多少", "A方案的价格是多少"),
+    ("提到的A方案多少钱", "A方案多少钱"),
+    ("之前A方案的价格", "A方案的价格"),
+    ("ＧＴＥ－３０００多少钱？", "GTE-3000多少钱？"),
+    ("GTE-3000　多少钱", "GTE-3000 多少钱"),
+    ("GTE-3000\t多少钱\r\n", "GTE-3000 多少钱"),
+    ("GTE\u200b-3000多少钱", "GTE-3000多少钱"),
+    ("GTE-3000多少钱\x00\x07", "GTE-3000多少钱"),
+    ("剛才提到的GTE-3000多少錢", "GTE-3000多少錢"),
+]
+
+TRAPS_ZH = [
+    "2023年之前发布的手机有哪些",
+    "刚刚好够用的套餐",
+    "手术前面要空腹多久",
+    "上面有几个接口",
+    "三年以上工作经验怎么算",
+    "开始之前怎么备份",
+    "先前的规定还有效吗",
+    "《刚才》是谁唱的",
+    "“刚才提到的”是什么意思",
+    "「之前说的」怎么翻译",
+    "`请问`这个变量在哪里定义",
+    "《请问》这首歌的作词是谁",
+    "提到价格的条款在哪里",
+    "官方推荐的安装方式",
+    "介绍信怎么开",
+    "谢谢用英语怎么说",
+    "告诉我们的政策在哪里",
+    "2020年以前的发票能报销吗",
+    "前文件夹怎么恢复",
+    "医生说的饮食禁忌有哪些",
+    "放假之前交的作业怎么查",
+    "以上海为起点的航班",
+    "刚性需求是什么",
+    "刚才那场比赛的比分是多少",
+    "你刚刚说的士多少钱",
+]
+
+CLEANED_EN = [
+    ("What does the router you just mentioned cost?", "What does the router cost?"),
+    ("How heavy is the phone that you just described?", "How heavy is the phone?"),
+    ("What is the aforementioned fee?", "What is the fee?"),
+    ("What does the previously mentioned Plan B cost?", "What does Plan B cost?"),
+    ("How heavy is the GTE-3000 you just mentioned?", "How heavy is the GTE-3000?"),
+    ("Is the lamp, which you mentioned, heavy?", "Is the lamp heavy?"),
+    ("As mentioned above, what is the fee?", "what is the fee?"),
+    ("Who wrote the book you recommended earlier?", "Who wrote the book?"),
+    ("Could you please tell me what the fee is?", "what the fee is?"),
+    ("What is the fee, please?", "What is the fee?"),
+    ("What is the fee? Thanks!", "What is the fee?"),
+    ("Hi, what is the fee?", "what is the fee?"),
+    ("I was wondering what the fee is", "what the fee is"),
+    ("What  is\tthe\nfee?", "What is the fee?"),
+    ("What is the ＧＴＥ－３０００？", "What is the GTE-3000?"),
+    ("What is the fee?\u200b\x1b", "What is the fee?"),
+]
+
+TRAPS_EN = [
+    "earlier versions of Python",
+    "Which fees apply previously to 2019?",
+    "Have you mentioned the fee?",
+    "How is the fee described in the contract?",
+    "what does `just mentioned` do in this script",
+    "What is a recommended dose?",
+    "above 18 years old requirements",
+    "How do I please my boss?",
+    "Thanksgiving opening hours",
+    "hello world in Rust",
+    "What happened just before the crash?",
+    "What is the fee I have to pay?",
+    "who said 'I have a dream'",
+]
 PASTE = "The lease runs for a year and may be ended with notice. " * 400
 
 

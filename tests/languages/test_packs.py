@@ -124,21 +124,6 @@ def test_small_talk_is_named(message: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message",
-    [
-        "Hello, what is the refund policy?",
-        "thanks, and the price?",
-        "And the Kestrel?",
-        "那保修呢",
-        "谢谢，那保修呢",
-        "2",
-    ],
-)
-def test_message_that_asks_is_no_small_talk(message: str) -> None:
-    assert not pack_of(message).small_talk(message)
-
-
-@pytest.mark.parametrize(
     ("message", "clause"),
     [
         ("Nice, I like it. When was it made?", "When was it made?"),

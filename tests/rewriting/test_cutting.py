@@ -14,10 +14,6 @@ def test_estimate_tokens_counts_scripts_apart() -> None:
     assert estimate_tokens("") == 0
 
 
-def test_cut_leaves_a_short_text() -> None:
-    assert cut("short text", 10) == "short text"
-
-
 def test_cut_keeps_every_list_item() -> None:
     text = "三种办法：\n" + "\n".join(f"{n}. 办法{n}" + "说明" * 60 for n in "123")
     shortened = cut(text, 80)
@@ -40,22 +36,6 @@ def test_cut_counts_no_megabyte() -> None:
 @given(st.text(max_size=400), st.integers(0, 60))
 def test_cut_never_exceeds_its_limit(text: str, limit: int) -> None:
     assert estimate_tokens(cut(text, limit)) <= limit
-
-
-def test_estimate_tokens_rounds_words_and_numbers_up() -> None:
-    assert [estimate_tokens("a" * n) for n in (1, 6, 7, 12, 13)] == [1, 1, 2, 2, 3]
-    assert [estimate_tokens("1" * n) for n in (1, 3, 4, 6, 7)] == [1, 1, 2, 2, 3]
-    assert estimate_tokens("a1 b,") == 4
-
-
-def test_cut_keeps_short_items_whole_wherever_they_stand() -> None:
-    items = ["1. " + "x" * 90, "2. short", "3. " + "y" * 90, "4. brief"]
-    shortened = cut("\n".join(items), 60, len)
-    assert "2. short" in shortened
-    assert "4. brief" in shortened
-    long = [line for line in shortened.splitlines() if line[:1] in "13"]
-    assert abs(len(long[0]) - len(long[1])) <= 1
-    assert len(shortened) <= 60
 
 
 @pytest.mark.parametrize(

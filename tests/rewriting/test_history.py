@@ -4,13 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
-from llama_index.core.memory import ChatMemoryBuffer, Memory, StaticMemoryBlock
 
 from llama_index_condense_plus.rewriting.cutting import estimate_tokens
 from llama_index_condense_plus.rewriting.history import build_window
-from llama_index_condense_plus.rewriting.spoken import rounds, spoken, summary_kind
+from llama_index_condense_plus.rewriting.spoken import spoken
 from llama_index_condense_plus.settings.sections import HistorySettings
-from llama_index_condense_plus.types import Entity, WindowMessage
+from llama_index_condense_plus.types import Entity
 
 ROUNDS = [pair for n in range(6) for pair in (("user", f"question {n}"), ("assistant", f"answer {n}"))]
 
@@ -115,26 +114,10 @@ def test_build_window_spends_its_tokens_on_the_newest_rounds() -> None:
     assert [m.text for m in tight.messages] == ["c" * 10]
 
 
-def test_build_window_cuts_the_newest_round_to_its_share() -> None:
-    history = [("user", "a" * 50), ("assistant", "b" * 50)]
-    window = build_window(history, HistorySettings(max_tokens=40), count_tokens=tokens)
-    assert [len(m.text) for m in window.messages] == [18, 18]
-    assert [m.full_text for m in window.messages] == ["a" * 50, "b" * 50]
-
-
 def test_build_window_shows_nothing_where_nothing_fits() -> None:
     window = build_window([("user", "hello")], HistorySettings(max_tokens=0), count_tokens=tokens)
     assert (window.messages, window.text, window.n_tokens, window.n_dropped) == ((), "", 0, 1)
     assert [m.full_text for m in window.earlier] == ["hello"]
-
-
-def test_build_window_gives_the_summary_a_third_of_the_tokens() -> None:
-    history = [("system", "s" * 90), ("user", "a" * 50), ("user", "b" * 30)]
-    window = build_window(history, HistorySettings(max_tokens=60), count_tokens=tokens, summary="first_system")
-    top, *lines = window.text.splitlines()
-    assert len(top.removeprefix("Summary so far: ")) == 20
-    assert window.summary == "s" * 90
-    assert lines == ["User: " + "b" * 30]
 
 
 def test_build_window_labels_in_the_language_of_what_is_shown() -> None:
@@ -209,17 +192,3 @@ def test_spoken_takes_a_memory_block_out_of_any_message(role: str) -> None:
     messages, summary = spoken([(role, raw), (role, "<memory>likes tea</memory>")], "blocks")
     assert summary == "likes tea"
     assert [m.full_text for m in messages if m] == ([] if role == "system" else ["You are kind."])
-
-
-def test_summary_kind_follows_the_memory() -> None:
-    blocks = Memory.from_defaults(memory_blocks=[StaticMemoryBlock(static_content="x")])
-    assert [summary_kind(memory, []) for memory in (blocks, Memory.from_defaults())] == ["blocks", "none"]
-    assert summary_kind(ChatMemoryBuffer.from_defaults(), []) == "none"
-
-
-def test_rounds_begin_at_user_messages() -> None:
-    said = [
-        WindowMessage(role, text, "")
-        for role, text in (("assistant", "0"), ("user", "1"), ("assistant", "2"), ("user", "3"))
-    ]
-    assert [[m.full_text for m in group] for group in rounds(said)] == [["0"], ["1", "2"], ["3"]]
