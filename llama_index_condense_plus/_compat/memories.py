@@ -10,7 +10,7 @@ import uuid
 import weakref
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
@@ -18,10 +18,8 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory, ChatSummaryMemoryBuffer
 from llama_index.core.storage.chat_store import SimpleChatStore
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
-from pydantic import PrivateAttr
 from sqlalchemy import URL, MetaData, make_url
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
-from sqlalchemy.orm import sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from llama_index_condense_plus._compat import plain
 from llama_index_condense_plus.errors import ConfigurationError, ConversationBusyError
@@ -164,69 +162,45 @@ async def engine_of(chat_store: SQLAlchemyChatStore) -> AsyncEngine:
 
 STORE_WAIT_S = 120.0
 """How long an operation on a store in memory waits for those before it, in seconds."""
-_shared_stores: WeakValueDictionary[int, SharedChatStore] = WeakValueDictionary()
 
 
-class SharedChatStore(SQLAlchemyChatStore):
-    """A SQL chat store that several conversations of a process use at once.
+class _Initialize:
+    """Takes the place of a SQL chat store's ``_initialize``, so that several conversations can use it at once.
 
     Core's own makes its table anew for each of several first operations, and they fail. On the database in memory,
     all sessions share one connection: the end of one rolls back what another has not committed yet.
     """
 
-    _lock: Any = PrivateAttr()
-    _is_ready: bool = PrivateAttr(default=False)
-    _original: Any = PrivateAttr()
+    def __init__(self, store: SQLAlchemyChatStore, lock: TurnLock) -> None:
+        self._store: Any = weakref.ref(store)
+        self._lock = lock
+        self._is_ready = store._table is not None
 
-    @classmethod
-    def of(cls, store: SQLAlchemyChatStore, lock: TurnLock) -> SharedChatStore:
-        """Return a store over the same database; what it holds stays there, and the original sees what is added."""
-        in_memory = not is_durable(store)
-        if in_memory and store._async_engine is None:
-            store._async_engine = create_async_engine(store.async_database_uri)
-            store._async_session_factory = sessionmaker(  # type: ignore[call-overload]
-                bind=store._async_engine, expire_on_commit=False, class_=AsyncSession
-            )
-        shared = cls(  # type: ignore[call-arg]
-            store.table_name,
-            store.async_database_uri,
-            store._async_engine,
-            store._db_data,
-            store.db_schema,
-        )
-        shared._async_session_factory = store._async_session_factory
-        if store._table is not None:
-            shared._metadata, shared._table, shared._is_ready = store._metadata, store._table, True
-        shared._lock, shared._original = lock, store
-        return shared
-
-    async def _initialize(self) -> Any:
+    async def __call__(self) -> Any:
         """Return a factory of sessions, and the table."""
+        store = self._store()
         if not self._is_ready:
             async with _in_turn(self._lock):
                 if not self._is_ready:
                     try:
-                        await super()._initialize()
+                        await type(store)._initialize(store)
                     except BaseException:  # the table may not be there: next time, make it again
-                        self._table, self._metadata = None, MetaData()
+                        store._table, store._metadata = None, MetaData()
                         raise
                     self._is_ready = True
-        return (self._async_session_factory if is_durable(self) else self._one_at_a_time), self._table
+        return (store._async_session_factory if is_durable(store) else self._one_at_a_time), store._table
 
     @asynccontextmanager
     async def _one_at_a_time(self) -> AsyncIterator[AsyncSession]:
-        async with _in_turn(self._lock), cast("Any", self._async_session_factory)() as session:
+        async with _in_turn(self._lock), self._store()._async_session_factory() as session:
             yield session
 
 
 def share_chat_store(memory: Any, make_lock: Callable[[], TurnLock]) -> None:
-    """Give a ``Memory`` over core's SQL chat store one that several conversations can use at once."""
+    """Let several conversations use the SQL chat store of a ``Memory`` at once."""
     store = getattr(memory, "sql_store", None)
-    if type(store) is SQLAlchemyChatStore:
-        shared = _shared_stores.get(id(store))
-        if shared is None:
-            shared = _shared_stores[id(store)] = SharedChatStore.of(store, make_lock())
-        memory.sql_store = shared
+    if type(store) is SQLAlchemyChatStore and "_initialize" not in vars(store):
+        object.__setattr__(store, "_initialize", _Initialize(store, make_lock()))
 
 
 @asynccontextmanager
