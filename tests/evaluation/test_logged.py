@@ -59,15 +59,6 @@ def test_read_turns_tells_of_bad_lines_and_goes_on(tmp_path: Path) -> None:
         read_turns([path])
 
 
-def test_read_turns_passes_over_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llama_index_condense_plus.evaluation.reading.MAX_LINE_BYTES", 2000)
-    path = tmp_path / "log.jsonl"
-    path.write_text("x" * 9000 + "\n" + json.dumps(turn("a")) + "\n")
-    errors: list[DataFileError] = []
-    assert [t.row["turn_id"] for t in read_turns([path], errors.append)] == ["a"]
-    assert [error.line for error in errors] == [1]
-
-
 @pytest.mark.parametrize("change", [{"content": "hashed"}, {"window": []}, {"status": "rejected"}])
 def test_a_turn_without_words_history_or_label_is_not_exported(tmp_path: Path, change: dict[str, Any]) -> None:
     (read_one,) = read(tmp_path, turn("a") | change)
@@ -93,7 +84,3 @@ def test_summary_groups_by_reason_guard_reference_and_entity(tmp_path: Path) -> 
     assert summary["entities"] == {"GTE-3000": 2}
     assert summary["shadow"] == {"turns": 1, "missed": 1}
     assert summary["feedback"] == {"good": 1, "bad": 0}
-
-
-def test_summary_of_nothing_is_zeros() -> None:
-    assert summarise([])["turns"] == 0
