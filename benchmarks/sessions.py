@@ -1,8 +1,4 @@
-"""Measures what a conversation costs: what is held once it is over, its time and memory, and how both grow.
-
-The engine's own share is the processor time of a turn without the model, the retriever and the
-memory's reading and writing.
-"""
+"""Measures what a conversation costs: what is held once it is over, and its time and memory."""
 
 from __future__ import annotations
 
@@ -15,51 +11,18 @@ import tempfile
 import threading
 import time
 import tracemalloc
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms import MockLLM
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, Memory
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from llama_index.core.storage.chat_store import SimpleChatStore
 
 from benchmarks._data import table
 from llama_index_condense_plus import CondensePlusChatEngine, CondensePlusSettings
-
-FOLLOW_UPS = (
-    "And how long does it take?",
-    "那它的价格呢？",
-    "What about the second one?",
-    "Where can I get the Kestrel K7?",
-)
-ANSWER = "The Kestrel K{i} costs {price} euros. Falkner & Sons sell it:\n1. in blue, K{i}-B\n2. in red, K{i}-R"
-
-
-class TimedMemory(ChatMemoryBuffer):
-    """Adds up the time that it takes itself."""
-
-    spent_s: float = 0.0
-
-    def get(self, *args: Any, **kwargs: Any) -> list[ChatMessage]:
-        """Read, timed."""
-        return self._timed(lambda: super(TimedMemory, self).get(*args, **kwargs))  # type: ignore[no-any-return]
-
-    def put_messages(self, messages: list[ChatMessage]) -> None:
-        """Write, timed."""
-        self._timed(lambda: super(TimedMemory, self).put_messages(messages))
-
-    def _timed(self, call: Callable[[], Any]) -> Any:
-        began = time.thread_time()
-        try:
-            return call()
-        finally:
-            self.spent_s += time.thread_time() - began
 
 
 class OneNode(BaseRetriever):
@@ -74,7 +37,7 @@ def make_engine() -> CondensePlusChatEngine:
     llm = MockLLM(max_tokens=8)
     settings = CondensePlusSettings(cache={"enabled": False}, rewrite={"chain": ["rules", "original"]})
     query_engine = RetrieverQueryEngine.from_args(OneNode(), llm=llm)
-    memory = TimedMemory.from_defaults(token_limit=10**9)
+    memory = ChatMemoryBuffer.from_defaults(token_limit=10**9)
     return CondensePlusChatEngine.from_defaults(query_engine, memory=memory, llm=llm, settings=settings)
 
 
@@ -98,36 +61,6 @@ def creation(n: int) -> list[str]:
         f"{statistics.median(times):.0f}",
         f"{statistics.quantiles(times, n=20)[-1]:.0f}",
         f"{size / 1e3:.1f}",
-    ]
-
-
-def shares(sizes: tuple[int, ...], repeats: int) -> list[list[str]]:
-    """Return the engine's own share by history length; the sizes take turns, so that a busy machine hits all alike."""
-    engine, engines = make_engine(), {}
-    for size in sizes:
-        history = []
-        for i in range(size // 2):
-            asked = f"What does the Kestrel K{i} cost, and who sells it in Basel?"
-            history += [
-                ChatMessage(content=asked),
-                ChatMessage(role="assistant", content=ANSWER.format(i=i, price=i + 90)),
-            ]
-        store = SimpleChatStore()
-        memory = TimedMemory.from_defaults(
-            chat_history=history, token_limit=10**9, chat_store=store, chat_store_key=str(size)
-        )
-        engines[size] = engine.for_conversation(memory), memory, history
-    spent: dict[int, list[float]] = {size: [] for size in sizes}
-    for question in FOLLOW_UPS * repeats:
-        for size, (one, memory, history) in engines.items():
-            memory.spent_s, began = 0.0, time.thread_time()
-            one.chat(question)
-            spent[size].append((time.thread_time() - began - memory.spent_s) * 1e3)
-            memory.set(history)
-    medians = {size: statistics.median(times) for size, times in spent.items()}
-    return [
-        [f"{size:,}", f"{median:.2f}", f"{min(spent[size]):.2f}", f"{median / medians[sizes[0]]:.2f}"]
-        for size, median in medians.items()
     ]
 
 
@@ -161,7 +94,6 @@ def main() -> None:
     """Print the tables."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--conversations", type=int, default=10_000)
-    arguments.add_argument("--repeats", type=int, default=25)
     arguments.add_argument("--hold", type=int, nargs="+", default=[500, 5000], help="conversations to look after")
     arguments.add_argument("--postgres", help="an async database URI, postgresql+asyncpg://…")
     arguments.add_argument("--only-held", action="store_true", help="print what is held, and no times")
@@ -179,8 +111,6 @@ def main() -> None:
         return
     heads = ["live conversations", "median µs", "p95 µs", "kB each"]
     table("What a conversation costs", heads, [creation(given.conversations)])
-    heads = ["messages", "own share, median ms", "least ms", "× the 10-message one"]
-    table("What a turn costs as the history grows", heads, shares((10, 100, 1000), given.repeats))
 
 
 if __name__ == "__main__":
