@@ -138,18 +138,5 @@ def test_message_never_gets_off_its_line_of_the_log(make_engine: Make, mode: Mod
     log.close()
 
 
-def test_deleting_from_a_log_with_damaged_lines_keeps_them(tmp_path: Path, make_engine: Make) -> None:
-    file = tmp_path / "log.jsonl"
-    damaged = b'{"kind": "turn", "turn_id"\n\xff\xfe\n[1]\n'
-    file.write_bytes(damaged)
-    engine = make_engine(settings=CondensePlusSettings(log={"enabled": True, "path": file})).for_conversation("anna")
-    engine.chat("Tell me about the GTE-3000")
-    engine.delete_conversation()
-    assert engine._log is not None
-    engine._log.close()
-    assert file.read_bytes().count(b"\n") == 3
-    assert b"GTE-3000" not in file.read_bytes()
-
-
 def test_redaction_of_a_megabyte_is_bounded() -> None:
     assert len(redact("a@b." * 250_000)) <= 2_000_000

@@ -91,15 +91,6 @@ def test_log_holds_nobodys_words_if_told_so(path: Path, content: str) -> None:
         assert word not in path.read_text(encoding="utf-8")
 
 
-def test_log_keeps_a_message_on_its_line(path: Path) -> None:
-    log = RewriteLog(LogSettings(path=path))
-    log.feedback("x", good=False, note='line one\n{"kind": "forged"}\r\n\u2028\x1b[2J\x9b')
-    log.close()
-    (row,) = rows_of(path)
-    assert row["note"].startswith("line one\n")
-    assert "\x9b" not in path.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("backups", [0, 2])
 def test_log_rotates_and_keeps_the_backups_it_was_told(path: Path, backups: int) -> None:
     log = RewriteLog(LogSettings(path=path, max_mb=0.001, backups=backups))
