@@ -97,9 +97,10 @@ def _show_score(console: Console, rows: Sequence[Row], words: Row, model: str | 
 def _first_screen(rows: Sequence[Row], lang: str) -> tuple[list[Row], Row | None]:
     """Return the most telling turns of different kinds in one language, and one that this engine misses."""
 
-    def telling(row: Row) -> tuple[int, bool]:  # rank 1 here and none as typed; then messy turns
-        ours, typed = row["ways"]["ours"]["rank"], row["ways"]["typed"]["rank"]
-        return 2 * (typed is not None) + (ours or TOP_K + 1), row["kind"] not in MESSY
+    def telling(row: Row) -> tuple[int, bool]:  # by the ranks that are gained; a messy turn counts as one more
+        ours, typed = (row["ways"][way]["rank"] or TOP_K + 1 for way in ("ours", "typed"))
+        is_messy = row["kind"] in MESSY
+        return ours - typed - is_messy, not is_messy
 
     rows = [row for row in rows if row["kind"] not in COMPLETE]
     own = sorted((row for row in rows if row["conversation"].startswith(f"{lang}:")), key=telling)
@@ -119,7 +120,7 @@ def _show_turn(console: Console, row: Row, words: Row) -> None:
     decision, trust = row["trace"]["decision"], row["trace"]["rewrite"]["trust"]
     reason = words["reasons"].get(decision["reason"], decision["reason"])
     cue = next((f" “{cue['text']}”" for cue in decision["cues"] if cue["name"] == decision["reason"]), "")
-    doubt = f"; {words['beside']}" if trust == "doubted" else ""
+    doubt = words["beside"] if trust == "doubted" else ""
     lines.append((words["why"], (f"{reason}{printable(cue)}{doubt}", "dim"), ""))
     if not row["gold"]:
         lines.append((words["answer"], (printable(row["answer"]), ""), ""))
