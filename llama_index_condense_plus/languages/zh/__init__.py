@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from llama_index_condense_plus.languages.base import Token
-from llama_index_condense_plus.languages.text import simplify
+from llama_index_condense_plus.languages.text import rarity_classes, simplify
 from llama_index_condense_plus.languages.words import WordPack
 
 WORDS = Path(__file__).with_name("words.toml")
@@ -43,7 +43,16 @@ class ChinesePack(WordPack):
         at = 0
         for word, tag in _tagger()(simplify(piece)):
             kind = self._kinds.get(word) or _OF_TAG.get(tag[:2]) or _OF_TAG.get(tag[:1], "word")
-            yield Token(piece[at : at + len(word)], start + at, kind)
+            name = len(word)
+            if (
+                kind in ("person", "verb")
+                and word[1:2] in self.words("title")
+                and word not in rarity_classes(self.code)
+            ):
+                name, kind = 2, "person"  # a surname and its title; jieba adds what follows
+            yield Token(piece[at : at + name], start + at, kind)
+            if name < len(word):
+                yield Token(piece[at + name : at + len(word)], start + at + name, "function")
             at += len(word)
 
     def _edges(self, text: str) -> frozenset[int]:
