@@ -41,7 +41,7 @@ from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.rewriting.llm import as_template
 from llama_index_condense_plus.settings import CondensePlusSettings
-from llama_index_condense_plus.turn.after import AfterTurn
+from llama_index_condense_plus.turn.after_turn import AfterTurn
 from llama_index_condense_plus.turn.conversation import Sessions
 from llama_index_condense_plus.turn.options import (
     TurnOptions,

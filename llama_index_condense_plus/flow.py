@@ -99,7 +99,7 @@ async def _aperform(step: Step) -> Any:
         return await step.arun()
     task = asyncio.ensure_future(_awaited(step.arun()))
     if step.is_beside:
-        return kept(task)
+        return keep_alive(task)
     try:
         done, _ = await asyncio.wait({task}, timeout=step.timeout_s)
     except BaseException:
@@ -115,15 +115,15 @@ def _late(step: Step) -> TimeoutError:
     return TimeoutError(f"{step.name} took longer than {step.timeout_s:g} s")
 
 
-def kept(task: asyncio.Task[T]) -> asyncio.Task[T]:
+def keep_alive(task: asyncio.Task[T]) -> asyncio.Task[T]:
     """Return a task that nobody may wait for, kept alive until it ends."""
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
-    task.add_done_callback(_read)
+    task.add_done_callback(_take_note)
     return task
 
 
-def _read(ended: asyncio.Future[Any]) -> None:
+def _take_note(ended: asyncio.Future[Any]) -> None:
     """Take note of an error that nobody may be left to be told of."""
     if not ended.cancelled():
         ended.exception()
@@ -205,7 +205,7 @@ async def to_its_end(using_memory: Coroutine[Any, Any, T]) -> T:
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        task.add_done_callback(_read)
+        task.add_done_callback(_take_note)
         await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
         task.cancel()
         raise

@@ -41,7 +41,11 @@ _AS_TYPED = (RewriteStatus.SKIPPED, RewriteStatus.UNCHANGED)
 
 
 def expand(
-    plan: QueryPlan, result: RewriteResult, window: HistoryWindow, settings: CondensePlusSettings
+    plan: QueryPlan,
+    result: RewriteResult,
+    window: HistoryWindow,
+    settings: CondensePlusSettings,
+    carry: CarryRewriter | None = None,
 ) -> Flow[QueryPlan]:
     """Add a turn's variants to its plan; a model is asked only if no glossary rule fired, and may fail.
 
@@ -52,6 +56,7 @@ def expand(
         result: the standalone question.
         window: the conversation.
         settings: the settings tree; its ``retrieval`` section says which variants.
+        carry: finds the topic; none: a new one.
 
     Returns:
         The plan with at most ``variants_max`` more and ``max_queries`` in all; with ``variants_when`` "low_recall" they
@@ -61,7 +66,7 @@ def expand(
     room = min(own.variants_max, own.max_queries - len(plan.queries))
     if room <= 0 or not own.variants or pack_of(result.original).small_talk(result.original):
         return plan
-    found = [*_topic(result, window, own)]
+    found = [*_topic(result, window, own, carry or CarryRewriter())]
     if not _is_closed(result, own):
         found += _by_rule(plan.search_query, own, room - len(found))
         asks_model = "llm" in own.variants and not any(query.role is QueryRole.VARIANT for query in found)
@@ -103,7 +108,9 @@ def _by_rule(query: str, settings: RetrievalSettings, room: int) -> Iterator[Pla
         yield from (PlannedQuery(text, QueryRole.KEYWORDS, weight) for text in apart)
 
 
-def _topic(result: RewriteResult, window: HistoryWindow, settings: RetrievalSettings) -> Iterator[PlannedQuery]:
+def _topic(
+    result: RewriteResult, window: HistoryWindow, settings: RetrievalSettings, carry: CarryRewriter
+) -> Iterator[PlannedQuery]:
     """Yield the topic query of a follow-up whose own words say nothing.
 
     It has full weight where no rewrite is trusted, or where the rewrite names nothing that was talked about; else it
@@ -113,7 +120,7 @@ def _topic(result: RewriteResult, window: HistoryWindow, settings: RetrievalSett
         return
     if says_something(result.original):
         return
-    topic = CarryRewriter().topic_query(result.original, window)
+    topic = carry.topic_query(result.original, window)
     if topic:
         said, asked = fold(result.query), fold(result.original)
         names = (fold(entity.text) for entity in window.entities)

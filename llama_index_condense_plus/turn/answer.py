@@ -107,13 +107,16 @@ class PrefixedPromptTemplate(BasePromptTemplate):  # type: ignore[no-redef]  # i
 
     inner: BasePromptTemplate
     before: list[ChatMessage]
+    told: str
+    """The messages before it as one text."""
 
     @classmethod
-    def around(cls, inner: BasePromptTemplate, before: Sequence[ChatMessage]) -> PrefixedPromptTemplate:
+    def around(cls, inner: BasePromptTemplate, before: list[ChatMessage], told: str) -> PrefixedPromptTemplate:
         """Put messages before a prompt."""
         return cls.model_construct(  # every part is a validated object already
             inner=inner,
-            before=list(before),
+            before=before,
+            told=told,
             metadata=inner.metadata,
             template_vars=inner.template_vars,
             kwargs=inner.kwargs,
@@ -124,11 +127,11 @@ class PrefixedPromptTemplate(BasePromptTemplate):  # type: ignore[no-redef]  # i
 
     def partial_format(self, **values: Any) -> PrefixedPromptTemplate:
         """Return the prompt with some values filled in."""
-        return type(self).around(self.inner.partial_format(**values), self.before)
+        return type(self).around(self.inner.partial_format(**values), self.before, self.told)
 
     def format(self, llm: BaseLLM | None = None, **kwargs: Any) -> str:
         """Return the prompt as one text, for models without chat."""
-        return f"{messages_to_history_str(self.before)}\n\n{self.inner.format(llm=llm, **kwargs)}"
+        return f"{self.told}\n\n{self.inner.format(llm=llm, **kwargs)}"
 
     def format_messages(self, llm: BaseLLM | None = None, **kwargs: Any) -> list[ChatMessage]:
         """Return the prompt as chat messages, all system text in one message at the top."""
@@ -137,7 +140,7 @@ class PrefixedPromptTemplate(BasePromptTemplate):  # type: ignore[no-redef]  # i
 
     def get_template(self, llm: BaseLLM | None = None) -> str:
         """Return the template's text."""
-        return f"{messages_to_history_str(self.before)}\n\n{self.inner.get_template(llm=llm)}"
+        return f"{self.told}\n\n{self.inner.get_template(llm=llm)}"
 
 
 @dataclass
@@ -170,7 +173,8 @@ class TurnSynthesis:
             self.on_begin()
         synthesizer = _compat.synthesizer_for_turn(self.synthesizer, streaming=self.streaming)
         if self.before or _compat.lacks_system_role(synthesizer._llm):
-            _compat.wrap_prompts(synthesizer, lambda prompt: PrefixedPromptTemplate.around(prompt, self.before))
+            before, told = list(self.before), messages_to_history_str(self.before)
+            _compat.wrap_prompts(synthesizer, lambda prompt: PrefixedPromptTemplate.around(prompt, before, told))
         return synthesizer
 
 

@@ -23,6 +23,7 @@ from llama_index_condense_plus.rewriting.cache import (
     cache_key,
     predict_hash,
 )
+from llama_index_condense_plus.rewriting.carry import CarryRewriter
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.trust.refusals import REMARK
 from llama_index_condense_plus.trust.verdict import Reviewer
@@ -47,7 +48,7 @@ class Pipeline:
     trigger: Trigger
     extractor: EntityExtractor
     rewriters: tuple[Rewriter, ...]
-    carry: Rewriter
+    carry: CarryRewriter
     reviewer: Reviewer
     planner: QueryPlanner
     cache: RewriteCache | None

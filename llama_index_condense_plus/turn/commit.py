@@ -11,7 +11,7 @@ from enum import IntEnum
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from llama_index_condense_plus import workers
-from llama_index_condense_plus.flow import adrive, drive, kept, twin, with_memory
+from llama_index_condense_plus.flow import adrive, drive, keep_alive, twin, with_memory
 from llama_index_condense_plus.memory.records import TurnRecord
 from llama_index_condense_plus.memory.summary import RollingSummaryBlock, summary_block
 from llama_index_condense_plus.observability.trace import CondenseTrace
@@ -134,7 +134,7 @@ class Commit:
         if block is None or not refreshing.acquire(blocking=False):
             return
         if self._on_loop:
-            kept(asyncio.get_running_loop().create_task(self._refresh(block)))
+            keep_alive(asyncio.get_running_loop().create_task(self._refresh(block)))
             return
         try:
             workers.spawn(lambda: asyncio.run(self._refresh(block)), "summary")

@@ -157,7 +157,7 @@ class ResolvedQuery:
         result, pipeline = self.result, self.pipeline
         try:
             plan = pipeline.planner.plan(result, self.window)
-            expanding = expand(plan, result, self.window, pipeline.settings)
+            expanding = expand(plan, result, self.window, pipeline.settings, pipeline.carry)
             plan = yield from delegate(expanding, self._perform)
             return replace(plan, queries=tuple(self._as_prefetched(query) for query in plan.queries))
         except Exception as error:  # noqa: BLE001 - one query is better than none

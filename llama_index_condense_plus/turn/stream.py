@@ -18,7 +18,7 @@ from llama_index.core.memory import BaseMemory
 
 from llama_index_condense_plus import workers
 from llama_index_condense_plus.errors import AnswerTimeoutError, CondensePlusError
-from llama_index_condense_plus.flow import adrive, drive, in_worker, kept
+from llama_index_condense_plus.flow import adrive, drive, in_worker, keep_alive
 from llama_index_condense_plus.observability.trace import CondenseTrace
 from llama_index_condense_plus.turn.commit import Commit
 
@@ -54,7 +54,7 @@ class CondensePlusStreamingResponse(StreamingAgentChatResponse):
         self.achat_stream = aresponse_gen_from_query_engine(cast(Any, _atokens(answer)))
         self._ensure_async_setup()
         task = asyncio.get_running_loop().create_task(self._awrite(commit, timeout_s))
-        self.awrite_response_to_history_task = kept(task)
+        self.awrite_response_to_history_task = keep_alive(task)
         return self
 
     @property
