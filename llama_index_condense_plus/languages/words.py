@@ -26,7 +26,7 @@ CLOSED = ("time", "function", "negation", "pronoun", "question")
 """Lists of closed classes; a word in several of them is of the last one's kind."""
 SMALL_TALK = ("answer", "thanks", "greeting", "acknowledgement", "reaction")
 """Kinds of small talk, the one first that tells what a message of several kinds is."""
-CHANGEABLE = {
+CHANGEABLE: dict[str, tuple[str, ...]] = {
     "pronouns": ("pronoun",),
     "openers": ("opener",),
     "small_talk": ("acknowledgement", "answer", "greeting", "thanks"),
@@ -63,10 +63,10 @@ class WordPack(LanguagePack):
         if not table.get("code"):
             raise ConfigurationError('A language pack needs a code, for example code = "it" in its words.toml.')
         self.table = table
-        self.code = str(table["code"])
-        self.name = str(table.get("name", self.code))
-        self.joiner = str(table.get("joiner", " "))
-        self.models_ellipsis = bool(table.get("models_ellipsis", False))
+        self.code: str = str(table["code"])
+        self.name: str = str(table.get("name", self.code))
+        self.joiner: str = str(table.get("joiner", " "))
+        self.models_ellipsis: bool = bool(table.get("models_ellipsis", False))
         self._english = english
         self._lists = {name: _items(words) for name, words in table.get("words", {}).items()}
         self._patterns: dict[str, re.Pattern[str]] = {}
