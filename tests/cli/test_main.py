@@ -80,6 +80,19 @@ def test_main_ends_quietly_when_interrupted_or_read_no_further(error, code, monk
     assert cli.main(["explain", "q"]) == code
 
 
+def test_main_says_in_one_line_that_the_model_failed(capsys, monkeypatch):
+    openai = pytest.importorskip("openai")
+
+    def run(arguments):
+        raise openai.APIConnectionError(request=None)
+
+    monkeypatch.setattr(importlib.import_module(cli.COMMANDS["explain"][0]), "run", run)
+    assert cli.main(["explain", "q"]) == cli.FAILURE
+    error = capsys.readouterr().err
+    assert error.startswith("condense-plus explain: the language model failed: Connection error. Check --api-base")
+    assert error.count("\n") == 1
+
+
 def test_explain_prints_five_lines_and_the_rest_on_demand(history, capsys, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert cli.main(["explain", "And the price of Pro?", "--history", history]) == 0

@@ -70,14 +70,19 @@ def test_server_that_does_not_answer_is_one_line(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_ask_chats_over_files_and_keeps_the_index(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("form", [["--json"], []])
+def test_ask_chats_over_files_and_keeps_the_index(form, tmp_path, capsys, monkeypatch):
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "a.txt").write_text("The Kestrel costs 2,450 euros.")
-    arguments = ["ask", str(docs), "--embed-model", "ngrams", "--store", str(tmp_path / "store"), "--json"]
+    arguments = ["ask", str(docs), "--embed-model", "ngrams", "--store", str(tmp_path / "store"), *form]
     for _ in range(2):
-        monkeypatch.setattr("sys.stdin", io.StringIO("What does the Kestrel cost?\n/reset\n/why\n/quit\n"))
+        monkeypatch.setattr("sys.stdin", io.StringIO("What does the Kestrel cost?\n/why\n/reset\n/quit\n"))
         assert cli.main(arguments) == 0
-        row = json.loads(capsys.readouterr().out.splitlines()[0])
-        assert row["sources"] == ["a.txt#1"]
-        assert "2,450" in row["answer"]
+        shown = capsys.readouterr().out
+        assert "2,450" in shown
+        if form:
+            assert json.loads(shown.splitlines()[0])["sources"] == ["a.txt#1"]
+        else:
+            assert "⌕ What does the Kestrel cost? → a.txt#1" in shown
+            assert "decision  no_history" in shown
