@@ -206,6 +206,13 @@ def test_content_words_are_folded_and_singular() -> None:
     assert simplify("價格") == "价格"
 
 
+@pytest.mark.parametrize(
+    ("message", "name"), [("王总来上班了吗", "王总"), ("刘总在哪里", "刘总"), ("张工说的方案", "张工")]
+)
+def test_a_title_ends_a_persons_name(message: str, name: str) -> None:
+    assert name in {token.text for token in pack("zh").tokenize(message) if token.kind == "person"}
+
+
 def test_other_languages_speak_to_readers_in_their_own_words() -> None:
     assert pack("fr").phrase("user") == "Utilisateur"
     assert pack("fr").phrase("converse") == pack("en").phrase("converse")

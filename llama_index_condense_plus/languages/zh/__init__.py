@@ -40,15 +40,11 @@ class ChinesePack(WordPack):
     """The Chinese pack."""
 
     def _segment(self, piece: str, start: int) -> Iterator[Token]:
-        at = 0
+        at, known, titles = 0, rarity_classes(self.code), self.words("title")
         for word, tag in _tagger()(simplify(piece)):
             kind = self._kinds.get(word) or _OF_TAG.get(tag[:2]) or _OF_TAG.get(tag[:1], "word")
             name = len(word)
-            if (
-                kind in ("person", "verb")
-                and word[1:2] in self.words("title")
-                and word not in rarity_classes(self.code)
-            ):
+            if kind in ("person", "verb") and word[1:2] in titles and word not in known:
                 name, kind = 2, "person"  # a surname and its title; jieba adds what follows
             yield Token(piece[at : at + name], start + at, kind)
             if name < len(word):
