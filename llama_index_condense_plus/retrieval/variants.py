@@ -35,7 +35,7 @@ TEMPERATURE = 0.7
 """Rephrasings must differ; the rewrite itself is asked at 0."""
 _DIGITS = re.compile(r"\d+")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)\u3001\uff0e])\s*")
-ALONE = 2.0
+ALONE = 5.0
 """Weight of the topic beside nothing but words that say nothing."""
 _AS_TYPED = (RewriteStatus.SKIPPED, RewriteStatus.UNCHANGED)
 
@@ -111,22 +111,24 @@ def _by_rule(query: str, settings: RetrievalSettings, room: int) -> Iterator[Pla
 def _topic(
     result: RewriteResult, window: HistoryWindow, settings: RetrievalSettings, carry: CarryRewriter
 ) -> Iterator[PlannedQuery]:
-    """Yield the topic query of a follow-up whose own words say nothing.
+    """Yield the topic query of a follow-up without a model's rewrite, or whose own words say nothing.
 
     It has full weight where no rewrite is trusted, or where the rewrite names nothing that was talked about; else it
     is a variant among others, for the rewrite may name the right thing and the topic another.
     """
-    if "topic" not in settings.variants or result.status in _AS_TYPED or not window:
+    if "topic" not in settings.variants or result.status is RewriteStatus.SKIPPED or not window:
         return
-    if says_something(result.original):
+    says, is_rewritten = says_something(result.original), result.status is RewriteStatus.REWRITTEN
+    has_model = result.rewriter != ("rules" if is_rewritten else "original")
+    if has_model and (says or not is_rewritten):
         return
     topic = carry.topic_query(result.original, window)
     if topic:
         said, asked = fold(result.query), fold(result.original)
         names = (fold(entity.text) for entity in window.entities)
         is_led = result.trust is Trust.TRUSTED and any(name in said and name not in asked for name in names)
-        alone = 1.0 if result.status is RewriteStatus.REWRITTEN else ALONE
-        yield PlannedQuery(topic, QueryRole.TOPIC, settings.variant_weight if is_led else alone)
+        alone = 1.0 if says or is_rewritten else ALONE
+        yield PlannedQuery(topic, QueryRole.TOPIC, settings.variant_weight if has_model and is_led else alone)
 
 
 def _is_closed(result: RewriteResult, settings: RetrievalSettings) -> bool:

@@ -13,6 +13,8 @@ MAX_ENTITIES = 128
 """Entities kept of one text, surest kinds first: a longer list of candidates helps nobody."""
 COMMON_CLASS = 5
 """Words of the 16,000 most frequent name nothing by themselves."""
+FREQUENT_CLASS = 1
+"""Words of the 1,000 most frequent begin no name at the start of a sentence."""
 _NAMES = frozenset({"person", "place", "organisation", "name", "code"})
 _NOMINAL = _NAMES | {"noun", "word", "adjective"}
 _MAX_WORDS = 8
@@ -92,7 +94,9 @@ def _framed(text: str, pack: WordPack, ends: Collection[int]) -> Iterator[tuple[
         group = match.lastgroup or "name"
         start, end = match.span(group)
         inside = [t._replace(start=t.start + start) for t in pack.tokenize(text[start:end])]
-        inside = _without_edges(inside, pack, sure=group == "sure")
+        if pack.joiner and any(fold(token.text) in pack.words("object_lead") for token in inside[1:]):
+            continue  # "the population of Lisbon" is about Lisbon
+        inside = _without_edges(_owner(inside), pack, sure=group == "sure")
         if (
             not inside
             or inside[-1].end not in ends
@@ -103,7 +107,14 @@ def _framed(text: str, pack: WordPack, ends: Collection[int]) -> Iterator[tuple[
         common = all(is_common(token.text, pack) for token in inside) or bool(kinds & {"function", "number", "time"})
         plain = len(inside) == 1 and inside[0].kind in ("noun", "verb", "adverb", "adjective")
         if not kinds & {"question", "pronoun", "mark"} and (group == "sure" or not (common or plain)):
-            yield _sort(text[end : match.end()], pack), inside[0].start, inside[-1].end
+            minor = _is_minor(text[inside[0].start : inside[-1].end], pack)
+            yield "term" if minor else _sort(text[end : match.end()], pack), inside[0].start, inside[-1].end
+
+
+def _owner(tokens: list[Token]) -> list[Token]:
+    """Return the tokens of whose something is, all of them if nothing is owned."""
+    owner = next((i for i, token in enumerate(tokens) if token.text.endswith(_POSSESSIVE)), len(tokens))
+    return tokens[: owner + 1]
 
 
 def _sort(after: str, pack: WordPack) -> str:
@@ -127,7 +138,12 @@ def _is_outside(token: Token, pack: WordPack, *, sure: bool) -> bool:
 
 
 def _runs(text: str, pack: WordPack, tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield noun phrases: neighbouring words that may name, without verbs that stand around them."""
+    """Yield names and noun phrases: neighbouring words that may name, without verbs that stand around them."""
+    if pack.joiner:
+        names = list(_capitalised(text, tokens, pack))
+        yield from names
+        inside = {token.start for name in names for token in name}
+        tokens = [token._replace(kind="mark") if token.start in inside else token for token in tokens]
     run: list[Token] = []
     before, dotted = None, False
     for index, token in enumerate((*tokens, Token("", len(text) + 2, "mark"))):
@@ -140,9 +156,53 @@ def _runs(text: str, pack: WordPack, tokens: Sequence[Token]) -> Iterator[list[T
             run.append(token)
             continue
         if run:
-            yield from _nominal(run, before, token if gap in ("", pack.joiner) else None, pack)
+            nominal = _without_verbs(run, before, token if gap in ("", pack.joiner) else None, pack)
+            yield from _parts(nominal, pack)
         run = [token] if fits else []
         before = tokens[index - 1] if fits and index else None
+
+
+def _capitalised(text: str, tokens: Sequence[Token], pack: WordPack) -> Iterator[list[Token]]:
+    """Yield neighbouring words with capitals or digits; a link joins two ("Lord of the Rings")."""
+    links, at = pack.words("name_link"), 0
+    while at < len(tokens):
+        end = at + 1
+        while _is_capital(tokens, at, pack) and end < len(tokens) and not tokens[end - 1].text.endswith(_POSSESSIVE):
+            after = next((i for i in range(end, min(end + 3, len(tokens))) if fold(tokens[i].text) not in links), end)
+            gaps = (text[tokens[i - 1].end : tokens[i].start] for i in range(end, after + 1))
+            if not _is_capital(tokens, after, pack) or any(gap != pack.joiner for gap in gaps):
+                break
+            end = after + 1
+        if _is_capital(tokens, at, pack) and fold(tokens[at].text) not in (
+            pack.words("no_name") if end == at + 1 else ()
+        ):
+            name = [token._replace(kind="code" if token.kind == "code" else "name") for token in tokens[at:end]]
+            yield [*name, *tokens[end : end + _takes_noun(tokens, at, end, pack)]]
+        at = end
+
+
+def _is_capital(tokens: Sequence[Token], at: int, pack: WordPack) -> bool:
+    """Return True for a word of a name; one that opens a sentence is rare, or another follows."""
+    token = tokens[at]
+    if token.kind == "code":
+        return not token.text[0].isdigit() or any(map(str.isupper, token.text))
+    if token.kind != "word" or not token.text[0].isupper():
+        return token.kind == "name"
+    follows = at + 1 < len(tokens) and tokens[at + 1].start == token.end + 1 and tokens[at + 1].kind == "name"
+    return not is_common(token.text, pack, FREQUENT_CLASS if follows else COMMON_CLASS)
+
+
+def _takes_noun(tokens: Sequence[Token], at: int, end: int, pack: WordPack) -> bool:
+    """Return True if a noun belongs to a name ("the Kestrel drone", not "the Osprey costs")."""
+    if not at or fold(tokens[at - 1].text) not in pack.words("determiner") or end >= len(tokens):
+        return False
+    noun = tokens[end]
+    asked = at > 1 and fold(tokens[at - 2].text) in pack.words("auxiliary")
+    followed = end + 1 < len(tokens) and (
+        tokens[end + 1].is_content or fold(tokens[end + 1].text) in pack.words("determiner")
+    )
+    plain = noun.kind == "word" and singular(fold(noun.text)) == fold(noun.text)
+    return plain and not asked and not followed and noun.start == tokens[end - 1].end + 1 and _may_name(noun, pack)
 
 
 def _splits(left: Token, right: Token) -> bool:
@@ -159,27 +219,22 @@ def _may_name(token: Token, pack: WordPack) -> bool:
     return token.kind == "verb" and not is_common(token.text, pack)
 
 
-def _nominal(run: list[Token], before: Token | None, after: Token | None, pack: WordPack) -> Iterator[list[Token]]:
-    """Yield a run without its verb (the last word after "does", the first after "I", the last before "the")."""
+def _without_verbs(run: list[Token], before: Token | None, after: Token | None, pack: WordPack) -> list[Token]:
+    """Return a run without its verb: the last word after "does", the first after "I", the last before "the"."""
     lead = fold(before.text) if before else ""
     if lead in pack.words("auxiliary") and len(run) > 1 and run[-1].kind == "word":
         run = run[:-1]
-    elif lead in pack.words("copula") and len(run) > 1 and run[0].kind == "name" and run[-1].kind == "word":
-        run = [token for token in run if token.kind != "word"]
     elif lead in pack.words("before_verb") and run[0].kind == "word":
         run = run[1:]
     if run and after and fold(after.text) in pack.words("determiner") and run[-1].kind == "word":
         run = run[:-1]
-    if lead in pack.words("determiner") and [token.kind for token in run] == ["name", "word"]:
-        after_name = fold(run[-1].text)
-        run = run if singular(after_name) == after_name else run[:-1]  # "the Osprey costs", not "the Kestrel drone"
     if all(fold(token.text) in pack.words("no_name") for token in run):
-        return
+        return []
     while len(run) > 1 and run[0].kind == "verb" and run[1].kind in _NAMES:
         run = run[1:]
     while run and (run[-1].kind in ("adjective", "verb") or pack.pattern("no_noun_end").fullmatch(fold(run[-1].text))):
         run = run[:-1]
-    yield from _parts(run, pack)
+    return run
 
 
 def _parts(run: list[Token], pack: WordPack) -> Iterator[list[Token]]:
@@ -199,26 +254,7 @@ def _parts(run: list[Token], pack: WordPack) -> Iterator[list[Token]]:
         yield rest[:end]
         rest = rest[end:]
     if rest:
-        yield from _by_capitals(rest)
-
-
-def _by_capitals(run: list[Token]) -> Iterator[list[Token]]:
-    """Yield the capitalised part of a mixed run by itself; one takes a noun after it, no verb ("X costs")."""
-    capital = [token.kind in ("name", "code") for token in run]
-    if (
-        True not in capital
-        or all(capital)
-        or any(token.kind not in ("name", "code", "word", "number") for token in run)
-    ):
-        yield run
-        return
-    first, last = capital.index(True), len(capital) - capital[::-1].index(True)
-    alone = last - first == 1 and len(run) - last == 1 and not run[-1].text.endswith("s")
-    if first:
-        yield run[:first]
-    yield run[first : len(run) if alone else last]
-    if not alone and last < len(run):
-        yield run[last:]
+        yield rest
 
 
 def _is_letter(token: Token) -> bool:
@@ -230,33 +266,32 @@ def _kind(run: Sequence[Token], pack: WordPack) -> str:
     whole = "".join(token.text for token in run)
     named = next((kind for kind in kinds if kind in _NAMES), "")
     dotted = any(token.text in DOTS for token in run)
-    if dotted or _is_minor(run, whole, pack):
+    if dotted or _is_minor(whole, pack):
         return "person" if dotted else "term"
     if "code" in kinds and len(whole) > SHORTEST_CODE:
         return "code" if len(run) == 1 else "name"
+    if pack.joiner:
+        ends = pack.pattern("institution").search(fold(run[-1].text)) if named and len(run) > 1 else None
+        return "organisation" if ends else "name" if named else "term"
     is_rare = len(run) > 1 or not is_common(whole, pack)
     telling = named or not all(is_common(token.text, pack) for token in run)
     whole_word = len(run) > 1 or len(whole) > _SHORT_NAME
     if telling and whole_word and run[-1].kind in _NOMINAL and pack.pattern("institution").search(fold(run[-1].text)):
         return "organisation"
-    lettered = any(map(_is_letter, run)) and len(run) > 1 and not pack.joiner
-    if lettered or (named and kinds[-1] not in _NAMES and is_rare):
+    is_lettered = any(map(_is_letter, run)) and len(run) > 1
+    if is_lettered or (named and kinds[-1] not in _NAMES and is_rare):
         return "name"
-    if named and (is_rare or named in ("place", "organisation", "name")):
-        return named
-    return "term"
+    return named if named and (is_rare or named in ("place", "organisation", "name")) else "term"
 
 
-def _is_minor(run: Sequence[Token], whole: str, pack: WordPack) -> bool:
+def _is_minor(words: str, pack: WordPack) -> bool:
     """Return True for an address, an award, a language, and what is too short to name."""
-    short = len(whole) == 1 or (len(whole) <= SHORTEST_CODE and whole.isascii())
-    minor = pack.pattern("minor")
-    awards = any(minor.search(fold(token.text)) for token in run)
-    return short or awards or whole in pack.words("no_name") or len(pack.pattern("address").findall(whole)) > 1
+    short = len(words) == 1 or (len(words) <= SHORTEST_CODE and words.isascii())
+    is_award = pack.pattern("minor").search(fold(words)) is not None
+    return short or is_award or words in pack.words("no_name") or len(pack.pattern("address").findall(words)) > 1
 
 
-def is_common(word: str, pack: WordPack) -> bool:
+def is_common(word: str, pack: WordPack, limit: int = COMMON_CLASS) -> bool:
     """Return True for a word of the language's everyday vocabulary, which names nothing by itself."""
-    return rarity_classes(pack.code).get(singular(fold(word)), COMMON_CLASS + 1) <= COMMON_CLASS or (
-        fold(word) in rarity_classes(pack.code)
-    )
+    ranks = rarity_classes(pack.code)
+    return min(ranks.get(singular(fold(word)), limit + 1), ranks.get(fold(word), limit + 1)) <= limit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +24,12 @@ MAX_CANDIDATES = 64
 """Candidates compared with each other, the most salient; the rest are far behind."""
 DECAY = 0.85
 """What a mention is worth one message later."""
+READ_CHARS = 3_000
+"""Characters of a message whose words count as said before."""
+MAX_PERSON = 3
+"""Words of the longest name that looks like a person's."""
+KINDS = ("person", "place", "title", "organisation")
+"""Kinds with a weight of their own."""
 UNNAMED = frozenset({"term", "number"})
 _FITS = {
     "person": {"person": 1.0, "name": 0.5, "framed": 0.0, "term": -0.5},
@@ -31,8 +37,9 @@ _FITS = {
     "thing": {"title": 1.0, "code": 1.0, "quoted": 0.5, "organisation": 0.5, "name": 0.5, "framed": 0.5, "term": 0.0},
 }
 """How well a thing of each kind fits a pronoun of each kind; -1 where nothing is said."""
-_VAGUE = frozenset({"term", "framed", "name"})
-"""Kinds that a more telling mention replaces."""
+_NAMED = frozenset({"name", "person", "code"})
+_VAGUE = ("term", "name", "framed")
+"""Kinds that say little, the least first: a mention that says more takes the place of another."""
 
 
 class Candidate(NamedTuple):
@@ -42,6 +49,8 @@ class Candidate(NamedTuple):
     """The words as they were said, whole."""
     features: Mapping[str, float]
     """Named features, see ``data/ranker.toml``."""
+    article: str = ""
+    """The article that stood before each mention."""
 
 
 class Ranked(NamedTuple):
@@ -53,6 +62,13 @@ class Ranked(NamedTuple):
     """Estimated probability in [0, 1] that it is what the question leaves out."""
     salience: float = 0.0
     """What its mentions are worth: equal for two that were always mentioned together."""
+    article: str = ""
+    """The article that stood before each mention."""
+
+    @property
+    def name_in_sentence(self) -> str:
+        """The name with its article."""
+        return f"{self.article} {self.entity.text}" if self.article else self.entity.text
 
 
 @cache
@@ -65,7 +81,9 @@ def rank(candidates: Sequence[Candidate], model: LinearModel) -> list[Ranked]:
     """Return candidates by probability, best first; what is missing to 1 is that nothing is to be carried over."""
     odds = [(p := model.probability(c.features)) / max(1e-9, 1.0 - p) for c in candidates]
     total = 1.0 + sum(odds)
-    ranked = [Ranked(c.entity, o / total, c.features["salience"]) for c, o in zip(candidates, odds, strict=True)]
+    ranked = [
+        Ranked(c.entity, o / total, c.features["salience"], c.article) for c, o in zip(candidates, odds, strict=True)
+    ]
     return sorted(ranked, key=lambda r: -r.probability)
 
 
@@ -87,6 +105,7 @@ def find_candidates(
     references: Sequence[Reference],
     messages: Sequence[WindowMessage],
     extractor: EntityExtractor,
+    before: str = "",
 ) -> list[Candidate]:
     """Return what a question may mean with its features, the most salient first.
 
@@ -95,15 +114,23 @@ def find_candidates(
         references: the words in it that point back.
         messages: the conversation, oldest first; its first round and the newest messages are read.
         extractor: finds the entities.
+        before: what the same message says before the question.
     """
+    messages = [*messages, WindowMessage("user", before, before)] if before else messages
     newest = max(0, len(messages) - LOOK_BACK)
     read = [*messages[: min(OPENING, newest)], *messages[newest:]]
     found = [_named_once(extractor.extract(m.full_text)) for m in read]
     said = _Said(read, found)
-    asked = _Question(message, references, extractor)
+    words = {word for m in read for word in pack_of(m.full_text).content_words(clip(m.full_text, READ_CHARS))}
+    asked = _Question(message, references, words, extractor)
     best = sorted(said.salience, key=lambda key: -said.salience[key])[:MAX_CANDIDATES]
     return [
-        Candidate(said.entity[key], {**said.features(key), **asked.features(key, said.entity[key])}) for key in best
+        Candidate(
+            said.entity[key],
+            said.features(key) | asked.features(key, said.entity[key], said.leads[key]),
+            said.article(key),
+        )
+        for key in best
     ]
 
 
@@ -111,13 +138,13 @@ def _named_once(entities: Sequence[Entity]) -> dict[str, Entity]:
     named: dict[str, Entity] = {}
     for entity in entities:
         key = fold(entity.text).strip()
-        if (
-            key
-            and entity.kind != "number"
-            and (key not in named or (named[key].kind in _VAGUE and entity.kind != "term"))
-        ):
+        if key and entity.kind != "number" and (key not in named or _tells_more(entity, named[key])):
             named[key] = entity
     return named
+
+
+def _tells_more(new: Entity, old: Entity) -> bool:
+    return old.kind in _VAGUE and new.kind not in _VAGUE[: _VAGUE.index(old.kind) + 1]
 
 
 class _Said:
@@ -127,50 +154,77 @@ class _Said:
         self.entity: dict[str, Entity] = {}
         for named in found:
             for key, entity in named.items():
-                if key not in self.entity or (self.entity[key].kind in _VAGUE and entity.kind != "term"):
+                if key not in self.entity or _tells_more(entity, self.entity[key]):
                     self.entity[key] = entity
         whole = _whole_names(self.entity)
         names = [key for key, entity in self.entity.items() if entity.kind not in UNNAMED]
         self.salience: dict[str, float] = defaultdict(float)
-        self.place: dict[str, float] = {}
-        self.opening: set[str] = set()
+        self.leads: dict[str, set[str]] = defaultdict(set)
+        self._place: dict[str, float] = {}
+        self._recent: dict[str, float] = {}
+        self._opening: set[str] = set()
         for index, (message, named) in enumerate(zip(messages, found, strict=True)):
-            age = len(messages) - 1 - index
+            worth = DECAY ** (len(messages) - 1 - index)
             folded = fold(clip(message.full_text))
             keys = dict.fromkeys(whole.get(key, key) for key in named)
             keys |= dict.fromkeys(whole.get(key, key) for key in names if key not in named and key in folded)
             n_names = sum(self.entity[key].kind not in UNNAMED for key in keys)
+            for key, entity in named.items():
+                self.leads[whole.get(key, key)].add(_lead(message.full_text, entity))
             for place, key in enumerate(keys):
                 crowd = max(1, n_names if self.entity[key].kind not in UNNAMED else len(keys))
-                self.salience[key] += DECAY**age / math.sqrt(crowd)
-                self.place[key] = 1.0 / (1 + place)
+                self.salience[key] += worth / math.sqrt(crowd)
+                self._place[key] = 1.0 / (1 + place)
+                self._recent[key] = worth
                 if index < OPENING and message.role == "user":
-                    self.opening.add(key)
+                    self._opening.add(key)
         self._opened = DECAY ** max(0, len(messages) - 1)
 
     def features(self, key: str) -> dict[str, float]:
         """Return what speaks for a candidate apart from the question."""
         kind = self.entity[key].kind
-        words = pack_of(key).content_words(key)
-        ranks = rarity_classes(pack_of(key).code)
-        return {
+        pack = pack_of(key)
+        words, ranks = pack.content_words(key), rarity_classes(pack.code)
+        leads = self.leads[key]
+        found = {
             "salience": self.salience[key],
-            "opening": self._opened if key in self.opening else 0.0,
-            "first_in_message": self.place[key],
+            "opening": self._opened if key in self._opening else 0.0,
+            "first_in_message": self._place[key],
             "is_name": float(kind not in UNNAMED),
             "set_apart": float(kind in ("title", "quoted", "framed")),
             "several_words": float(len(words) > 1),
             "rarity": max([ranks.get(word, COMMON_CLASS + 1) for word in words], default=0) / (COMMON_CLASS + 1),
+            "is_object": float(not leads.isdisjoint(pack.words("object_lead"))),
         }
+        found |= {kind_of: float(kind == kind_of) for kind_of in KINDS}
+        if not pack.joiner:
+            found |= {"salience_unspaced": self.salience[key], "recent_unspaced": self._recent[key]}
+        return found
+
+    def article(self, key: str) -> str:
+        """Return the definite article if it stood before each mention."""
+        definite = pack_of(key).words("definite")
+        return definite[0] if definite and self.leads[key] <= set(definite) and self.leads[key] else ""
+
+
+def _lead(text: str, entity: Entity) -> str:
+    """Return the folded word before an entity, empty if a mark or nothing stands there, or a noun follows."""
+    end = entity.start + len(entity.text)
+    words = text[max(0, entity.start - 20) : entity.start].rpartition(" ")
+    after = text[end : end + 20].split(" ")
+    is_modifier = len(after) > 1 and not after[0] and bool(pack_of(after[1]).content_words(after[1]))
+    return fold(words[0].split(" ")[-1]) if words[1] and not words[2] and not is_modifier else ""
 
 
 def _whole_names(entities: Mapping[str, Entity]) -> dict[str, str]:
-    """Return short form → whole name, where exactly one other candidate holds it."""
+    """Return short form → whole name, where exactly one other candidate holds it, said earlier or by name."""
+    order = {key: index for index, key in enumerate(entities)}
     inside: dict[str, list[str]] = defaultdict(list)
     keys = sorted(entities, key=len)[: 4 * MAX_CANDIDATES]
     for index, short in enumerate(keys):
         for longer in keys[index + 1 :]:
-            if short != longer and short in longer and len(short) > 1 and _at_edge(short, longer):
+            is_first = order[longer] < order[short] or entities[longer].kind in _NAMED
+            if is_first and short in longer and len(short) > 1 and _at_edge(short, longer):
                 inside[short].append(longer)
     whole = {}
     for short, found in inside.items():
@@ -188,22 +242,42 @@ def _at_edge(short: str, longer: str) -> bool:
 class _Question:
     """What the question says about its candidates."""
 
-    def __init__(self, message: str, references: Sequence[Reference], extractor: EntityExtractor) -> None:
+    def __init__(
+        self, message: str, references: Sequence[Reference], said: Collection[str], extractor: EntityExtractor
+    ) -> None:
+        self._pack = pack_of(message)
         self._folded = fold(message)
-        self._words = set(pack_of(message).content_words(message)) if message else set()
-        kinds = {reference.kind for reference in references}
-        self._kind = next((kind for kind in _FITS if kind in kinds), "")
-        names = [e for e in extractor.extract(message) if e.kind not in UNNAMED] if message else []
+        self._words = set(self._pack.content_words(message))
+        self._kinds = {reference.kind for reference in references}
+        names = [entity for entity in extractor.extract(message) if entity.kind not in UNNAMED]
+        ranks = rarity_classes(self._pack.code)
+        new = [ranks.get(word, COMMON_CLASS + 1) / (COMMON_CLASS + 1) for word in self._words if word not in said]
+        points = bool(self._kinds)
         self._shared = {
-            "points_back": float(bool(kinds)),
-            "unspaced": float(bool(message) and not pack_of(message).joiner),
+            "points_back": float(points),
+            "unspaced": float(bool(message) and not self._pack.joiner),
             "names_itself": float(bool(names)),
             "question_words": min(1.0, len(self._words) / 6),
+            "rarest_new": max(new, default=0.0),
+            "rarest_new_alone": 0.0 if points else max(new, default=0.0),
+            "new_words_alone": 0.0 if points else min(1.0, len(new) / 4),
         }
 
-    def features(self, key: str, entity: Entity) -> dict[str, float]:
+    def features(self, key: str, entity: Entity, leads: Collection[str]) -> dict[str, float]:
         """Return how a candidate fits the question."""
-        fits = _FITS[self._kind].get(entity.kind, -1.0) if self._kind else 0.0
+        kind = next((kind for kind in _FITS if kind in self._kinds), "")
+        fits = _FITS[kind].get(entity.kind, -1.0) if kind else 0.0
         words = set(pack_of(key).content_words(key))
         said = key in self._folded or (bool(words) and words <= self._words)
-        return {**self._shared, "fits_pronoun": float(fits), "in_question": float(said)}
+        looks = self._looks(entity, leads) if self._pack.joiner else 0.0
+        return {**self._shared, "fits_pronoun": float(fits), "looks_like": looks, "in_question": float(said)}
+
+    def _looks(self, entity: Entity, leads: Collection[str]) -> float:
+        """Return 1 for what is written like a person after he, or like a place after there, -1 for what is not."""
+        words = entity.text.replace(".", "").replace("'", "").split()
+        placed = not set(leads).isdisjoint(self._pack.words("place_lead"))
+        if "person" in self._kinds:
+            capitals = all(word.isalpha() and word[0].isupper() for word in words)
+            is_bare = capitals and 1 < len(words) <= MAX_PERSON and entity.kind in ("name", "framed")
+            return 1.0 if is_bare and not placed and set(leads).isdisjoint(self._pack.words("determiner")) else -1.0
+        return float(placed) if "place" in self._kinds else 0.0

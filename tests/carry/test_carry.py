@@ -26,7 +26,7 @@ def outcome(message: str, *history: str, items: tuple[str, ...] = ()) -> RuleOut
         (
             ("Tell me about the Lumora Max.", "It is a lamp."),
             "How much does it cost?",
-            "How much does Lumora Max cost?",
+            "How much does the Lumora Max cost?",
         ),
         (("Who founded Zentrix?", "Two sisters."), "What is its revenue?", "What is Zentrix's revenue?"),
         (("看过《山海谣》吗？", "看过，很好看。"), "它的导演是谁？", "山海谣的导演是谁？"),

@@ -168,7 +168,7 @@ def test_variants_wait_for_low_recall_behind_what_waits_already():
         ("是哪年上映的？", RewriteStatus.REJECTED, TALK, True),
         ("是哪年上映的？", RewriteStatus.FAILED, TALK, True),
         ("是哪年上映的？", RewriteStatus.SKIPPED, TALK, False),
-        ("是哪年上映的？", RewriteStatus.UNCHANGED, TALK, False),
+        ("是哪年上映的？", RewriteStatus.UNCHANGED, TALK, True),
         ("是哪年上映的？", RewriteStatus.REWRITTEN, window(), False),
         ("《活着》是哪年上映的？", RewriteStatus.REWRITTEN, TALK, False),
     ],
