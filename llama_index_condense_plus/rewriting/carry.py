@@ -25,7 +25,8 @@ SAME_SALIENCE = 0.02
 NEAR = 0.6
 """A second name with this share of the first one's probability is searched with it."""
 WEAK = 0.2
-"""A topic below this probability gives way to what the message itself names."""
+"""A topic below this probability gives way to what the message itself names, and two names with less together are not
+asked about."""
 MAX_EARLIER = 120
 """An earlier question is put beside a correction whole up to so many characters, else its asking part."""
 MAX_ITEM_WORDS = 5
@@ -75,9 +76,9 @@ class CarryRewriter:
         if not ranked or fold(ranked[0].entity.text) in fold(message):
             return _DECLINED  # the message says itself what it is about
         close, least = _close(ranked, question), self._model.threshold
-        if sum(each.probability for each in (close or ranked[:1])) < least:
-            return _DECLINED
         first = ranked[0]
+        if first.probability < least and sum(each.probability for each in close) < WEAK:
+            return _DECLINED
         text = _carried(first.name_in_sentence, question, pack) if first.probability >= least else None
         return RuleOutcome(text, bool(close), tuple(each.entity.text for each in close), min(1.0, first.probability))
 
@@ -90,7 +91,8 @@ class CarryRewriter:
         question = read_question(message, pack)
         said = fold(question.clause)
         ranked = [each for each in self._ranked(question, window) if fold(each.entity.text) not in said]
-        if not ranked or self._is_complete(question, pack):
+        asks = question.references or pack.is_question(message) or not pack.joiner
+        if not ranked or not asks or self._is_complete(question, pack):
             return None
         first = ranked[0]
         if first.probability < WEAK and self._names(question.before):

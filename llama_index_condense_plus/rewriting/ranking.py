@@ -267,8 +267,9 @@ class _Question:
         """Return how a candidate fits the question."""
         kind = next((kind for kind in _FITS if kind in self._kinds), "")
         fits = _FITS[kind].get(entity.kind, -1.0) if kind else 0.0
-        words = set(pack_of(key).content_words(key))
-        said = key in self._folded or (bool(words) and words <= self._words)
+        pack = pack_of(key)
+        is_whole = all(token.is_content for token in pack.tokenize(key))  # in "plan A" the letter tells it from plan B
+        said = key in self._folded or (is_whole and set(pack.content_words(key)) <= self._words)
         looks = self._looks(entity, leads) if self._pack.joiner else 0.0
         return {**self._shared, "fits_pronoun": float(fits), "looks_like": looks, "in_question": float(said)}
 
