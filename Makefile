@@ -44,8 +44,8 @@ integration: .venv-test/.ready ## with Qdrant on disk, real embeddings, and the 
 bench: .venv-bench/.ready ## one benchmark (ARGS="-m benchmarks.replay"); data in CONDENSE_PLUS_DATA
 	@$(BENCH)/python $(ARGS)
 
-figures: .venv-bench/.ready ## run all benchmarks and write docs/benchmarks.md
-	$(BENCH)/python scripts/figures.py $(ARGS)
+figures: .venv-bench/.ready ## run all benchmarks, or ARGS="replay gate", and write docs/benchmarks.md
+	$(BENCH)/python scripts/figures.py $(or $(ARGS),--all)
 
 train: .venv-bench/.ready ## train gate, trust and ranker (ARGS="--without qrecc")
 	$(BENCH)/python -m benchmarks.train $(ARGS)

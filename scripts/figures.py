@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 KEPT = ROOT / "docs" / "benchmarks"
 BENCHMARKS: dict[str, tuple[str, ...]] = {
+    "house": (),
     "replay": (),
     "replay_vectors": ("--vectors",),
     "live": ("benchmarks/results",),

@@ -120,8 +120,7 @@ def _show_turn(console: Console, row: Row, words: Row) -> None:
     decision, trust = row["trace"]["decision"], row["trace"]["rewrite"]["trust"]
     reason = words["reasons"].get(decision["reason"], decision["reason"])
     cue = next((f" “{cue['text']}”" for cue in decision["cues"] if cue["name"] == decision["reason"]), "")
-    doubt = words["beside"] if trust == "doubted" else ""
-    lines.append((words["why"], (f"{reason}{printable(cue)}{doubt}", "dim"), ""))
+    lines.append((words["why"], (f"{reason}{printable(cue)}{words['beside'] * (trust == 'doubted')}", "dim"), ""))
     if not row["gold"]:
         lines.append((words["answer"], (printable(row["answer"]), ""), ""))
     grid = Table.grid(padding=(0, 1))
