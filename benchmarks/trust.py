@@ -26,7 +26,7 @@ from llama_index_condense_plus.trust.refusals import REFUSALS
 from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
-THRESHOLD = 0.4
+THRESHOLD = 0.38
 """The highest, to two digits, at which at most 6 % of the human rewrites of every set are doubted."""
 KINDS = (
     "human",
@@ -44,7 +44,6 @@ KINDS = (
     "baited",
 )
 EXPLAINED = {
-    "lost_name": "1: a name or code of the question is gone.",
     "lost_number": "1: a number of the question is gone; one that picked a list item is not.",
     "lost_negation": "1: the question negates and the rewrite does so less often.",
     "new_negation": "1: the rewrite negates what nobody has negated.",
@@ -55,13 +54,9 @@ EXPLAINED = {
     "added_questions": "Question words that the message, which asks, does not have: .5 for one, 1 for more.",
     "answer_words": "Share of the rewrite's words, names apart, that were added and that only an answer holds.",
     "answer_question": "1: the rewrite adds a question word and a word, no name, that only an answer holds.",
-    "reference_left": "1: a reference of the message is still there beside other changes.",
-    "lost_words": "Share of the words lost that the question is to keep.",
     "kept_nothing": "1: no word of what the message asks survives.",
-    "other_chat": "Share of the words lost of a message that has no word of content.",
-    "small_talk": "1: greeting or thanks, with something added.",
 }
-WEIGHED = {"other": 4.0, "negation": 4.0, "number": 2.0, "hijack": 1.5, "baited": 3.0, "loss": 0.3}
+WEIGHED = {"other": 4.0, "negation": 4.0, "number": 2.0, "name": 2.0, "hijack": 2.0, "baited": 3.0, "loss": 0.3}
 """Kinds of mistakes that count more, or less, than others."""
 MOST = 400
 """Cases of one set, and of one kind of mistake in it, that count fully."""

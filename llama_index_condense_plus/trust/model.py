@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from llama_index_condense_plus.languages.base import NAMING
 from llama_index_condense_plus.linear import LinearModel
 from llama_index_condense_plus.trust.compare import Comparison
 
@@ -33,9 +32,7 @@ def features(c: Comparison) -> dict[str, float]:
     """
     heard = 1.0 if c.knows_answers else UNHEARD
     return {
-        "lost_words": 1.0 - c.kept_share,
         "kept_nothing": float(c.keeps_nothing),
-        "lost_name": float(any(token.kind in NAMING for token in c.lost)),
         "lost_number": float(bool(c.lost_numbers)),
         "lost_negation": float(c.lost_negation),
         "new_negation": float(c.new_negation),
@@ -46,9 +43,6 @@ def features(c: Comparison) -> dict[str, float]:
         "added_questions": min(c.added_questions, 2) / 2,
         "answer_words": len(c.answer_words) / len(c.written.content) if c.answer_words else 0.0,
         "answer_question": float(bool(c.answer_words and c.added_questions)),
-        "reference_left": float(not c.same and bool(c.references_left)),
-        "other_chat": 0.0 if c.binding else 1.0 - c.frame_kept,
-        "small_talk": float(c.is_small_talk and bool(c.added)),
     }
 
 
@@ -57,11 +51,8 @@ def doubts(c: Comparison, weighed: Mapping[str, float], model: LinearModel) -> s
     weight = {name: model.weights.get(name, 0.0) * value for name, value in weighed.items()}
     telling = [name for name in sorted(weight, key=weight.__getitem__) if weight[name] <= TELLING]
     unsaid = "nobody said " + ", ".join(token.text for token in c.unsaid[:SHOWN])
-    lost = "lost " + ", ".join(token.text for token in c.lost[:SHOWN])
     words = {
-        "lost_words": lost,
         "kept_nothing": "nothing of the message is left",
-        "lost_name": lost,
         "lost_number": "lost " + ", ".join(c.lost_numbers[:SHOWN]),
         "lost_negation": "lost a negation",
         "new_negation": "a negation that nobody used",
@@ -69,8 +60,5 @@ def doubts(c: Comparison, weighed: Mapping[str, float], model: LinearModel) -> s
         "answer_words": "only an answer says " + ", ".join(token.text for token in c.answer_words[:SHOWN]),
         "answer_question": "asks something else",
         "added_questions": "asks something else",
-        "reference_left": "still refers back: " + ", ".join(c.references_left[:SHOWN]),
-        "other_chat": "other words than the message",
-        "small_talk": "small talk with more in it",
     }
     return "; ".join(dict.fromkeys(words.get(name, unsaid) for name in telling)) or "much changed"
