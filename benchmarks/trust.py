@@ -26,7 +26,7 @@ from llama_index_condense_plus.trust.refusals import REFUSALS
 from llama_index_condense_plus.trust.verdict import Reviewer
 from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
-THRESHOLD = 0.38
+THRESHOLD = 0.39
 """The highest, to two digits, at which at most 6 % of the human rewrites of every set are doubted."""
 KINDS = (
     "human",

@@ -137,7 +137,8 @@ class Comparison:
         wrong = [(c.start, c.start + len(c.text)) for c in self.pack.cues(self.message) if c.name == "correction"]
         own = [t for t in self.asked.content if not self._points(t) and not any(a <= t.start < b for a, b in wrong)]
         if self.is_dated:
-            own = [token for token in own if token.kind != "time"]
+            numbers = self.pack.table.get("numbers", {})
+            own = [t for t in own if t.kind not in ("time", "number") and fold(t.text) not in numbers]
         return tuple([token for token in own if clause.start <= token.start < clause.end] or own)
 
     @cached_property

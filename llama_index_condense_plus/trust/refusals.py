@@ -31,7 +31,7 @@ UNSAID = 0.25
 MOSTLY_UNSAID = 0.6
 """The same for one that keeps some words of a message, but not half of them."""
 THIRD = 1 / 3
-"""The same for a message that asks for nothing by its own words."""
+"""The same for a message without content words that picks nothing."""
 NEARLY_ALL = 0.8
 """Share of the added words that nobody said from which even a rewrite that keeps the message's words is unrelated."""
 SHORT = 4
@@ -203,7 +203,7 @@ def unrelated(c: Comparison) -> str:
         return "nothing of the message"
     all_new = c.knows_answers and len(c.unsaid) >= NEARLY_ALL * len(c.added)
     little = not c.keeps_all and (not c.binding or c.kept_share < HALF or all_new)
-    limit = MOSTLY_UNSAID if c.binding else THIRD
+    limit = MOSTLY_UNSAID if c.binding or c.picks else THIRD
     return "little of the message, and what nobody said" if little and c.novelty >= limit else ""
 
 
