@@ -34,7 +34,7 @@ def read_history(name: str | None) -> list[ChatMessage]:
         if not text.lstrip().startswith(("[", "{")):
             return [_spoken(number, line) for number, line in enumerate(lines)]
         rows = json.loads(text) if text.lstrip().startswith("[") else map(json.loads, lines)
-        return [ChatMessage(role=ROLES[ROLES.index(row["role"])], content=row["content"]) for row in rows]
+        return [ChatMessage(role=row["role"], content=row["content"]) for row in rows]
     except OSError as error:
         raise ConfigurationError(f"--history: cannot read {name}: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
