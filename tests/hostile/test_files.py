@@ -14,7 +14,6 @@ from llama_index_condense_plus import (
     CondensePlusSettings,
     ConfigurationError,
 )
-from llama_index_condense_plus.evaluation.reading import MAX_LINE_BYTES
 from llama_index_condense_plus.observability.redaction import redact
 from tests.fakes import ScriptedLLM, query_engine
 from tests.modes import Mode
@@ -71,26 +70,8 @@ def test_path_that_is_no_file_is_one_clear_error(path: str, tmp_path: Path, monk
             make(CondensePlusSettings(rewrite={option: path or "."}))
 
 
-BAD_SHOTS = {
-    "empty": b"",
-    "no list": b"shots = 3",
-    "no tables": b"shots = [1]",
-    "no rewrite": b"[[shots]]\nhistory = []\nquestion = 'a'\n",
-    "wrong roles": b"[[shots]]\nhistory = [['root', 'x']]\nquestion = 'a'\nrewrite = 'b'\n",
-    "numbers": b"[[shots]]\nhistory = 1\nquestion = 2\nrewrite = 3\n",
-}
-
-
 def make(settings: CondensePlusSettings) -> CondensePlusChatEngine:
     return CondensePlusChatEngine.from_defaults(query_engine(llm=ScriptedLLM()), settings=settings)
-
-
-@pytest.mark.parametrize("kind", BAD_SHOTS)
-def test_bad_shots_file_is_one_clear_error(kind: str, tmp_path: Path) -> None:
-    file = tmp_path / "shots.toml"
-    file.write_bytes(BAD_SHOTS[kind])
-    with pytest.raises(ConfigurationError, match=r"shots"):
-        make(CondensePlusSettings(rewrite={"shots_file": file}))
 
 
 @pytest.mark.parametrize("text", ["", "no fields", "{chat_history}", "{question} {0.__class__}", "{", b"\xff\xfe{"])
@@ -99,18 +80,6 @@ def test_bad_prompt_file_is_one_clear_error(text: Any, tmp_path: Path) -> None:
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ConfigurationError):
         make(CondensePlusSettings(rewrite={"prompt_file": file}))
-
-
-BAD_LINES = {
-    "truncated": b'{"id": "a", "hist',
-    "no object": b"[1]",
-    "text": b'"{}"',
-    "NUL": b"\x00\x00",
-    "GBK": '{"id": "价格"}'.encode("gbk"),
-    "nested": b"[" * 100_000,
-    "digits": b'{"a": ' + b"9" * 5_000 + b"}",
-    "huge": b'{"a": "' + b"x" * MAX_LINE_BYTES + b'"}',
-}
 
 
 FORGED = (
