@@ -44,6 +44,8 @@ from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.turn.after_turn import AfterTurn
 from llama_index_condense_plus.turn.conversation import Sessions
 from llama_index_condense_plus.turn.options import (
+    Restricting,
+    Restriction,
     TurnOptions,
     last_trace_of,
     next_number,
@@ -52,7 +54,6 @@ from llama_index_condense_plus.turn.options import (
     with_options,
 )
 from llama_index_condense_plus.turn.query import checked_message
-from llama_index_condense_plus.turn.restriction import Restricting, Restriction
 from llama_index_condense_plus.turn.turn import Service, Turn
 
 Response = TypeVar("Response")

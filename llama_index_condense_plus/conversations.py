@@ -21,8 +21,7 @@ from llama_index_condense_plus.observability.rewrite_log import RewriteLog
 from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.turn.chain import Pipeline
 from llama_index_condense_plus.turn.conversation import Conversation, Sessions
-from llama_index_condense_plus.turn.options import next_number
-from llama_index_condense_plus.turn.restriction import Restriction
+from llama_index_condense_plus.turn.options import Restriction, next_number
 
 Self = TypeVar("Self", bound="Conversations")
 

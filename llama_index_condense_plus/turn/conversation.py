@@ -27,7 +27,7 @@ from llama_index_condense_plus.operations import Flow
 from llama_index_condense_plus.protocols import TurnLock
 from llama_index_condense_plus.settings.sections import SummarySettings
 from llama_index_condense_plus.turn.lock import ConversationLock
-from llama_index_condense_plus.turn.restriction import Restriction
+from llama_index_condense_plus.turn.options import Restriction
 
 _LOCK_METHODS = ("acquire", "aacquire", "confirm", "aconfirm", "release")
 
