@@ -35,7 +35,6 @@ FILE holds cases (JSON Lines), or a chat log: LlamaIndex's chat_store.json, Open
 with role and content, or a rewrite log. A factory of your own takes an EngineContext (retriever, llm, aliases,
 settings) and returns a chat engine.
 """
-FAILED = 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,14 +72,16 @@ def run(arguments: argparse.Namespace) -> int:
     dataset = _dataset(arguments)
     runs = _runs(arguments, dataset)
     report = make_report(dataset, runs, k=arguments.top_k)
-    if output := arguments.output or (Path("condense-plus-report") if arguments.cases else None):
-        _write(output, report)
-        print(f"report: {output / 'report.html'}\n", file=sys.stderr)
-    print(json.dumps(report, ensure_ascii=False) if arguments.json else as_text(report))
+    try:
+        if output := arguments.output or (Path("condense-plus-report") if arguments.cases else None):
+            _write(output, report)
+            print(f"report: {output / 'report.html'}\n", file=sys.stderr)
+    finally:
+        print(json.dumps(report, ensure_ascii=False) if arguments.json else as_text(report))
     missed = list(missed_thresholds(report, dict(arguments.fail_under)))
     for line in missed:
         print(line, file=sys.stderr)
-    return FAILED if missed else 0
+    return 1 if missed else 0
 
 
 def _dataset(arguments: argparse.Namespace) -> Dataset:

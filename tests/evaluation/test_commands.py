@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,13 @@ def test_a_wrong_option_is_named_and_nothing_is_written(
     assert code == 2
     assert reason in capsys.readouterr().err
     assert not Path("out").exists()
+
+
+def test_figures_are_shown_where_the_page_cannot_be_made(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert main(["eval", "--cases", str(SAMPLE)]) == 2
+    shown = capsys.readouterr()
+    assert "Right passage first" in shown.out
+    assert "pip install 'llama-index-condense-plus[eval]'" in shown.err
