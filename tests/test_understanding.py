@@ -221,9 +221,13 @@ def test_rewrite_that_still_points_beside_other_changes_is_not_trusted(
     assert turn(history, message, rewrite)[0].rewrite.trust is not Trust.TRUSTED
 
 
-def test_nothing_is_carried_over_to_a_remark() -> None:
-    trace, _ = turn(WARRANTY, "phew kiddo", "What is the price of the Kestrel X5?")
-    assert [query.text for query in trace.plan.queries] == ["phew kiddo"]
+@pytest.mark.parametrize(
+    ("history", "message", "rewrite"),
+    [(WARRANTY, "phew kiddo", "What is the price of the Kestrel X5?"), (WARRANTY_ZH, "妥妥滴", "红隼X5的价格是多少？")],
+)
+def test_nothing_is_carried_over_to_a_remark(history: tuple[str, ...], message: str, rewrite: str) -> None:
+    trace, _ = turn(history, message, rewrite)
+    assert [query.text for query in trace.plan.queries] == [message]
 
 
 @pytest.mark.parametrize(

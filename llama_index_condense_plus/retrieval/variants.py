@@ -19,6 +19,7 @@ from llama_index_condense_plus.retrieval.plan import distinct, query_key, says_s
 from llama_index_condense_plus.rewriting.carry import CarryRewriter
 from llama_index_condense_plus.settings import CondensePlusSettings
 from llama_index_condense_plus.settings.sections import RetrievalSettings, RewriteSettings
+from llama_index_condense_plus.trust.refusals import REMARK
 from llama_index_condense_plus.types import (
     HistoryWindow,
     PlannedQuery,
@@ -120,7 +121,8 @@ def _topic(
         return
     says, is_rewritten = says_something(result.original), result.status is RewriteStatus.REWRITTEN
     has_model = result.rewriter != ("rules" if is_rewritten else "original")
-    if has_model and (says or not is_rewritten):
+    is_remark = any(reason.endswith(REMARK) for reason in result.reasons)
+    if is_remark or (has_model and (says or not is_rewritten)):
         return
     topic = carry.topic_query(result.original, window)
     if topic:
