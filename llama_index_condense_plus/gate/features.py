@@ -164,45 +164,53 @@ def read_message(text: str, pack: WordPack, said: Said) -> Reading:
 
 def features(reading: Reading) -> dict[str, float]:
     """Return the values of the features that are not 0."""
-    said, words = reading.said, reading.words
-    asked = [word for word in words if word.asked]
-    new = [word for word in asked if word.place == NOWHERE]
-    kinds = {word.token.kind for word in asked}
-    spoken = [token for token in reading.tokens if token.kind != "mark"]
-    alone = not reading.references
-    rarest_new = _rarest(new)
+    said = reading.said
+    rarest = rarest_new = new_names = new_words = said_last = 0
+    kinds = set[str]()
+    for token, place, rarity, asked in reading.words:
+        rarest = max(rarest, rarity + 1)
+        if place == LAST:
+            said_last += rarity
+        if asked:
+            kinds.add(token.kind)
+            if place == NOWHERE:
+                rarest_new = max(rarest_new, rarity + 1)
+                is_name = rarity >= RAREST or token.kind in NAMING
+                new_names, new_words = new_names + is_name, new_words + (not is_name)
+    every_kind = {token.kind for token in reading.tokens}
+    marks = (token.text[0] for token in reading.tokens if token.kind == "mark")
+    points = bool(reading.references)
     found = {
         "rarest_new": rarest_new,
-        "rarest_new_alone": rarest_new * alone,
-        "rarest": _rarest(words),
-        "new_names": min(3, sum(word.is_name for word in new)),
-        "new_words": min(5, sum(not word.is_name for word in new)),
-        "said_last": min(20, sum(word.rarity for word in words if word.place == LAST)),
+        "rarest_new_alone": 0 if points else rarest_new,
+        "rarest": rarest,
+        "new_names": min(3, new_names),
+        "new_words": min(5, new_words),
+        "said_last": min(20, said_last),
         "person": "person" in kinds,
         "place": "place" in kinds,
         "organisation": "organisation" in kinds,
-        "number": any(word.token.kind == "number" for word in words),
-        "time": any(token.kind == "time" for token in reading.tokens),
-        "bracket": any(unicodedata.category(token.text[0]) in ("Ps", "Pi") for token in reading.tokens),
-        "phrase": _repeated(reading, spoken),
-        "reference": not alone,
+        "number": "number" in every_kind,
+        "time": "time" in every_kind,
+        "bracket": any(unicodedata.category(mark) in ("Ps", "Pi") for mark in marks),
+        "phrase": _repeated(reading),
+        "reference": points,
         "bound_reference": reading.bound,
         "only_users": not said.answered,
     }
     return {name: float(value) for name, value in found.items() if value}
 
 
-def _rarest(words: list[Word] | tuple[Word, ...]) -> int:
-    return max([word.rarity + 1 for word in words], default=0)
-
-
-def _repeated(reading: Reading, spoken: list[Token]) -> int:
+def _repeated(reading: Reading) -> int:
     """Return how many words the longest phrase has that was said before."""
-    folded, said = aligned(reading.text), reading.said
-    longest = int(any(word.place != NOWHERE for word in reading.words))
+    known = {word.token.start for word in reading.words if word.place != NOWHERE}
+    if not known:
+        return 0
+    folded, said, longest = aligned(reading.text), reading.said, 1
+    spoken = [token for token in reading.tokens if token.kind != "mark"]
     for first, token in enumerate(spoken):
         end = first + longest
-        while token.is_content and longest < LONGEST_PHRASE and end < len(spoken):
+        while token.start in known and longest < LONGEST_PHRASE and end < len(spoken):
             phrase = folded[token.start : spoken[end].end]
             if phrase not in said.last and phrase not in said.text:
                 break

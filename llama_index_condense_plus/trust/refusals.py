@@ -176,6 +176,8 @@ def _unquoted(c: Comparison) -> list[Token]:
 
 def _scripts_of(text: str) -> Counter[str]:
     """Return how many letters a text has of each script."""
+    if text.isascii():
+        return Counter(LATIN=sum(map(str.isalpha, text)))
     return Counter(script for char in text if char.isalpha() and (script := _script(char)))
 
 
