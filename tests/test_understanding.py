@@ -99,6 +99,13 @@ LEADS = {
     "other languages": [
         (("ケストレルX5の価格は？", "499ユーロです。"), "それの重さは？", "ケストレルX5の重さはどのくらいですか？"),
         (("케스트렐 X5 가격은?", "499유로입니다."), "그건 방수예요?", "케스트렐 X5는 방수예요?"),
+        (
+            ("Was kostet der Kestrel X5?", "499 Euro."),
+            "Und die Garantie?",
+            "Wie lange ist die Garantie des Kestrel X5?",
+        ),
+        (("Combien coûte le Kestrel X5 ?", "499 euros."), "Et la garantie ?", "Quelle est la garantie du Kestrel X5?"),
+        (("케스트렐 X5 가격은?", "499유로입니다."), "무게는?", "케스트렐 X5의 무게는 얼마인가요?"),
         (WARRANTY_ZH, "TA多重", "红隼X5多重"),
     ],
 }

@@ -92,12 +92,13 @@ class Comparison:
         items, numbers = self.window.list_items, self.pack.table.get("numbers", {})
         found = set[int]()
         tokens = self.pack.tokenize(self.message) if items else ()
-        for token, following in zip(tokens, (*tokens[1:], None), strict=False):
+        for before, token, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
             number = int(token.text) if token.text.isdecimal() else numbers.get(fold(token.text), 0)
             item = words(item_name(items[number - (number > 0)])).content if 0 < abs(number) <= len(items) else ()
             if item and all(map(self.written.has, item)):
                 found.add(token.start)
-                found |= {following.start} if following and not token.text.isdecimal() else set()
+                noun = before if token.text.isdecimal() else after  # "course 3", "third course"
+                found |= {noun.start} if noun else set()
         return frozenset(found)
 
     @cached_property

@@ -197,7 +197,7 @@ def unrelated(c: Comparison) -> str:
     if not c.asked.content and c.added_questions and c.rarity >= HALF and c.knows_answers:
         return "a question that nobody asked"
     told = c.replies or c.picks or c.references or "correction" in c.signs
-    if c.keeps_nothing and not (told or c.pack.is_question(c.message)):
+    if c.keeps_nothing and c.pack.models_ellipsis and not (told or c.pack.is_question(c.message)):
         return REMARK
     nothing = c.binding and not c.written.content and not c.references_left
     limit = UNSAID if c.frame_kept < HALF else HALF
