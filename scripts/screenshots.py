@@ -40,7 +40,7 @@ COLUMNS = 80
 COMMAND = [sys.executable, "-c", "from llama_index_condense_plus.cli import main; raise SystemExit(main())"]
 STYLE = """
 body { font: 14px/1.5 system-ui, sans-serif; margin: 16px } p { margin: 0; color: #9a3412; font-size: 13px }
-.row { display: grid; grid-template-columns: 330px 1fr 60px; gap: 10px; align-items: center }
+.row { display: grid; grid-template-columns: 370px 1fr 60px; gap: 10px; align-items: center }
 small { text-align: right }
 .bar { position: relative; height: 14px; background: #f3f5f7 }
 .bar i { position: absolute; top: 0; bottom: 0; background: #2f81f7; min-width: 2px }
