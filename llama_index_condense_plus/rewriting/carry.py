@@ -33,6 +33,8 @@ MAX_ITEM_WORDS = 5
 """Words with content of the longest list item that an ordinal picks."""
 _DECLINED = RuleOutcome(None)
 _POINTING = frozenset({"person", "thing", "place", "plural"})
+_MARKS = " .,!?;:'\"\u3002\uff0c\uff01\uff1f\u300a\u300b"
+_SENTENCE_END = re.compile(r"[.!?]\s|[!?]$")
 _NUMBER = re.compile(r"\d{1,2}")
 _LETTERS = "abcdefgh"
 
@@ -70,7 +72,7 @@ class CarryRewriter:
         if certain is not None:
             return RuleOutcome(certain or None, confidence=float(bool(certain)))
         question = read_question(message, pack)
-        if self._is_complete(question, pack) or (question.references and self._names(question.before)):
+        if self._is_complete(question, pack) or self._names(question.before):
             return _DECLINED
         ranked = self._ranked(question, window)
         if not ranked or fold(ranked[0].entity.text) in fold(message):
@@ -139,8 +141,10 @@ class CarryRewriter:
         return self._replaced(thing, earlier, pack)
 
     def _thing(self, words: str) -> Entity | None:
-        """Return what words name and little else."""
-        return next((e for e in self._extractor.extract(words) if 2 * len(e.text) > len(words)), None)
+        """Return what words name, with an article at most."""
+        articles = pack_of(words).words("determiner")
+        found = (e for e in self._extractor.extract(words) if words[e.start + len(e.text) :].strip(_MARKS) == "")
+        return next((e for e in found if fold(words[: e.start]).strip(_MARKS) in ("", *articles)), None)
 
     def _other(self, message: str) -> bool:
         """Return True for a message that names another thing and asks nothing else about it."""
@@ -174,11 +178,11 @@ class CarryRewriter:
         return message if ordinals else None
 
     def _named_together(self, window: HistoryWindow) -> Sequence[str]:
-        """Return the names of the newest message that has several."""
+        """Return the two names of the newest message that has two, for "the former"."""
         for message in reversed(window.all_messages):
             names = dict.fromkeys(entity.text for entity in self._names(message.full_text))
             if len(names) > 1:
-                return tuple(names)
+                return tuple(names) if len(names) == 2 else ()  # noqa: PLR2004 - of three, none is the former
         return ()
 
 
@@ -239,16 +243,18 @@ def _stands_alone(reference: Reference, name: str, clause: str, pack: WordPack) 
         return False
     if reference.kind == "plural" and name[-1:] != "s":
         return False
-    is_determiner = not reference.possessive and fold(reference.text) in pack.words("determiner")
+    is_determiner = pack.joiner and not reference.possessive and fold(reference.text) in pack.words("determiner")
     return not (is_determiner and _has_noun(reference, clause, pack))
 
 
 def _has_noun(reference: Reference, text: str, pack: WordPack) -> bool:
-    """Return True if a word with content follows that is written apart ("the first user")."""
-    if not pack.joiner or fold(reference.text).endswith(pack.words("ordinal_noun")):
+    """Return True if a noun follows that the reference belongs to ("the first user")."""
+    if fold(reference.text).endswith(pack.words("ordinal_noun")):
         return False
     following = next((t for t in pack.tokenize(text) if t.start >= reference.end), None)
-    return following is not None and following.is_content
+    if following is None or pack.joiner:
+        return following is not None and following.is_content
+    return following.start == reference.end and following.kind in ("name", "person", "place", "organisation", "word")
 
 
 def _close(ranked: Sequence[Ranked], question: Question) -> tuple[Ranked, ...]:
@@ -289,4 +295,4 @@ def _item(items: Sequence[str], position: int, pack: WordPack) -> str:
     name = item_name(items[index]) if position and 0 <= index < len(items) else ""
     tokens = pack.tokenize(name)
     is_name = bool(tokens) and tokens[0].is_content and sum(t.is_content for t in tokens) <= MAX_ITEM_WORDS
-    return name if is_name and name[-1:] not in "?!" else ""
+    return name if is_name and not _SENTENCE_END.search(name) else ""

@@ -54,7 +54,8 @@ def entities_of(text: str) -> tuple[Entity, ...]:
     taken, found = bytearray(len(text) + 1), []
     for kind, start, end in _candidates(text, pack):
         words = text[start:end].removesuffix(_POSSESSIVE[0]).removesuffix(_POSSESSIVE[1])
-        if words.strip() and taken.find(1, start, end) < 0:
+        points = kind in ("term", "framed") and not pack.joiner and pack.references(words)
+        if words.strip() and not points and taken.find(1, start, end) < 0:
             taken[start:end] = b"\x01" * (end - start)
             found.append(Entity(words, kind, start))
             if len(found) == MAX_ENTITIES:
@@ -105,7 +106,7 @@ def _framed(text: str, pack: WordPack, ends: Collection[int]) -> Iterator[tuple[
             continue
         kinds = {token.kind for token in inside if token.text not in DOTS}
         common = all(is_common(token.text, pack) for token in inside) or bool(kinds & {"function", "number", "time"})
-        plain = len(inside) == 1 and inside[0].kind in ("noun", "verb", "adverb", "adjective")
+        plain = kinds <= {"noun", "verb", "adverb", "adjective"}
         if not kinds & {"question", "pronoun", "mark"} and (group == "sure" or not (common or plain)):
             minor = _is_minor(text[inside[0].start : inside[-1].end], pack)
             yield "term" if minor else _sort(text[end : match.end()], pack), inside[0].start, inside[-1].end
@@ -266,7 +267,8 @@ def _kind(run: Sequence[Token], pack: WordPack) -> str:
     whole = "".join(token.text for token in run)
     named = next((kind for kind in kinds if kind in _NAMES), "")
     dotted = any(token.text in DOTS for token in run)
-    if dotted or _is_minor(whole, pack):
+    is_generic = "adjective" in kinds or kinds == ["noun"]  # "a famous band", "the museum"
+    if dotted or is_generic or _is_minor(whole, pack):
         return "person" if dotted else "term"
     if "code" in kinds and len(whole) > SHORTEST_CODE:
         return "code" if len(run) == 1 else "name"

@@ -5,7 +5,7 @@ import pytest
 from llama_index_condense_plus.linear import LinearModel
 from llama_index_condense_plus.operations import RuleOutcome
 from llama_index_condense_plus.rewriting.carry import CarryRewriter
-from llama_index_condense_plus.types import HistoryWindow, RewriteRequest, TriggerDecision, TriggerReason, WindowMessage
+from llama_index_condense_plus.types import HistoryWindow, WindowMessage
 
 
 def window(*texts: str, items: tuple[str, ...] = ()) -> HistoryWindow:
@@ -107,12 +107,40 @@ def test_nothing_below_the_threshold_is_carried() -> None:
     assert sure.outcome("How much is it?", window("Tell me about Zentrix.", "A company.")).text is None
 
 
-def test_is_a_rewriter() -> None:
-    decision = TriggerDecision(True, TriggerReason.PRONOUN, "en")
-    request = RewriteRequest("Who owns it?", window("Tell me about Zentrix.", "A company."), decision)
-    with pytest.raises(StopIteration) as stop:
-        next(CarryRewriter().rewrite(request))
-    assert stop.value.value.text == "Who owns Zentrix?"
+@pytest.mark.parametrize(
+    ("question", "message", "expected"),
+    [
+        ("What is the population of Lisbon?", "Sorry, I meant Porto", "What is the population of Porto?"),
+        ("How much is the Kestrel Pro?", "And the Osprey?", "How much is the Osprey?"),
+        ("How do I install it?", "I meant on Linux", "on Linux: How do I install it?"),
+        ("法国的首都是哪里？", "那意大利呢？", "意大利的首都是哪里？"),
+        ("法国的首都是哪里？", "不是，我是说德国", "德国的首都是哪里？"),
+        ("What is the population of Lisbon?", "What about cats?", None),
+    ],
+)
+def test_another_name_and_a_correction_take_their_place_in_the_earlier_question(
+    question: str, message: str, expected: str | None
+) -> None:
+    assert outcome(message, question, "…").text == expected
+
+
+@pytest.mark.parametrize(
+    ("history", "message", "expected"),
+    [
+        (("Tell me about the Kestrel.", "It flies.", "And the Osprey?", "Too."), "How much is it?", "the Osprey"),
+        (("Tell me about Tokyo.", "A city."), "What is the weather there?", "Tokyo: What is the weather there?"),
+        (("Compare the Foo-200 and the Bar-300.", "Both are pumps."), "How loud is the latter?", "is Bar-300?"),
+    ],
+)
+def test_newest_name_wins_and_no_preposition_is_made_up(history: tuple[str, ...], message: str, expected: str) -> None:
+    assert expected in str(outcome(message, *history).text)
+
+
+@pytest.mark.parametrize(
+    "message", ["What are your opening hours?", "I moved to Berlin. What is the size of it?", "phew"]
+)
+def test_no_topic_for_what_the_message_says_itself(message: str) -> None:
+    assert outcome(message, "What is the capital of France?", "Paris.").text is None
 
 
 def test_topic_query_puts_the_topic_before_the_question() -> None:
