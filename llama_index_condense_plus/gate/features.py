@@ -177,7 +177,6 @@ def features(reading: Reading) -> dict[str, float]:
                 rarest_new = max(rarest_new, rarity + 1)
                 is_name = rarity >= RAREST or token.kind in NAMING
                 new_names, new_words = new_names + is_name, new_words + (not is_name)
-    every_kind = {token.kind for token in reading.tokens}
     marks = (token.text[0] for token in reading.tokens if token.kind == "mark")
     points = bool(reading.references)
     found = {
@@ -190,8 +189,8 @@ def features(reading: Reading) -> dict[str, float]:
         "person": "person" in kinds,
         "place": "place" in kinds,
         "organisation": "organisation" in kinds,
-        "number": "number" in every_kind,
-        "time": "time" in every_kind,
+        "number": any(word.token.kind == "number" for word in reading.words),
+        "time": any(token.kind == "time" for token in reading.tokens),
         "bracket": any(unicodedata.category(mark) in ("Ps", "Pi") for mark in marks),
         "phrase": _repeated(reading),
         "reference": points,
@@ -203,14 +202,12 @@ def features(reading: Reading) -> dict[str, float]:
 
 def _repeated(reading: Reading) -> int:
     """Return how many words the longest phrase has that was said before."""
-    known = {word.token.start for word in reading.words if word.place != NOWHERE}
-    if not known:
-        return 0
-    folded, said, longest = aligned(reading.text), reading.said, 1
+    folded, said = aligned(reading.text), reading.said
+    longest = int(any(word.place != NOWHERE for word in reading.words))
     spoken = [token for token in reading.tokens if token.kind != "mark"]
     for first, token in enumerate(spoken):
         end = first + longest
-        while token.start in known and longest < LONGEST_PHRASE and end < len(spoken):
+        while token.is_content and longest < LONGEST_PHRASE and end < len(spoken):
             phrase = folded[token.start : spoken[end].end]
             if phrase not in said.last and phrase not in said.text:
                 break
