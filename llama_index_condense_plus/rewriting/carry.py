@@ -14,7 +14,7 @@ from llama_index_condense_plus.protocols import EntityExtractor
 from llama_index_condense_plus.rewriting.cutting import item_name
 from llama_index_condense_plus.rewriting.entities import DefaultEntityExtractor
 from llama_index_condense_plus.rewriting.ranking import UNNAMED, Ranked, find_candidates, rank, shipped_ranker
-from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest
+from llama_index_condense_plus.types import Entity, HistoryWindow, RewriteRequest, WindowMessage
 
 MAX_MESSAGE = 600
 """Longer messages say themselves what they are about."""
@@ -109,8 +109,12 @@ class CarryRewriter:
         """Return what may be meant, best first; what the message names before it points counts as said."""
         messages = window.all_messages
         for index in range(len(messages) - 1, 0, -1):
-            if messages[index].role == "user" and self._other(messages[index].full_text):
-                messages = messages[index:]  # "What about the Osprey?": what was said before is no topic any more
+            said = messages[index].full_text
+            switch = messages[index].role == "user" and (
+                self._picked(said, window, pack_of(said)) or (said if self._other(said) else "")
+            )
+            if switch:  # "The second one.", "What about the Osprey?": what was said before is no topic any more
+                messages = (WindowMessage("user", switch, ""), *messages[index + 1 :])
                 break
         found = find_candidates(question.pointing, question.references, messages, self._extractor, question.before)
         return rank(found, self._model)
@@ -294,5 +298,6 @@ def _item(items: Sequence[str], position: int, pack: WordPack) -> str:
     index = position - 1 if position > 0 else len(items) + position
     name = item_name(items[index]) if position and 0 <= index < len(items) else ""
     tokens = pack.tokenize(name)
-    is_name = bool(tokens) and tokens[0].is_content and sum(t.is_content for t in tokens) <= MAX_ITEM_WORDS
+    opens = bool(tokens) and (tokens[0].is_content or fold(tokens[0].text) in pack.words("determiner"))
+    is_name = opens and sum(t.is_content for t in tokens) <= MAX_ITEM_WORDS
     return name if is_name and not _SENTENCE_END.search(name) else ""

@@ -136,6 +136,11 @@ def test_newest_name_wins_and_no_preposition_is_made_up(history: tuple[str, ...]
     assert expected in str(outcome(message, *history).text)
 
 
+def test_picked_item_is_the_topic_of_what_follows() -> None:
+    items, history = ("The Basic plan", "The Plus plan"), ("Which plans?", "Two.", "How much is the second one?", "$9.")
+    assert "Plus" in str(CarryRewriter().topic_query("And is it refundable?", window(*history, items=items)))
+
+
 @pytest.mark.parametrize(
     "message", ["What are your opening hours?", "I moved to Berlin. What is the size of it?", "phew"]
 )
