@@ -189,7 +189,7 @@ def _script(char: str) -> str:
 
 def unrelated(c: Comparison) -> str:
     """Say so if the rewrite has nothing in common with the message and little with the conversation."""
-    if c.same or (c.accepts and len(c.unsaid) < len(c.added)):
+    if c.same or (c.accepts and len(c.unsaid) <= HALF * len(c.added)):
         return ""
     keeps_half = c.kept_share >= HALF and c.frame_kept >= HALF
     if c.is_small_talk and not keeps_half and c.added and (c.asks or c.novelty >= UNSAID):
